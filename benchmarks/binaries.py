@@ -38,8 +38,8 @@ from framedex.sources import (
     generated_scopes,
     language_of,
     learn_macros,
-    match,
-    match_generated,
+    match_generating_definition,
+    match_symbol,
     short_name,
 )
 
@@ -207,10 +207,12 @@ def _match_symbols(symbols: list[NativeSymbol], trees: SourceTrees) -> tuple[lis
     """Match symbols to definitions; return the matches of written and of generated code."""
     written, generated = [], []
     for symbol in symbols:
-        how, found = match(symbol, trees.definitions(short_name(symbol.symbol)), classes_named=trees.classes_named)
+        how, found = match_symbol(
+            symbol, trees.definitions(short_name(symbol.symbol)), classes_named=trees.classes_named
+        )
         if how is None:
             scopes = dict.fromkeys(generated_scopes(symbol))
-            by_generator = match_generated(symbol, [c for scope in scopes for c in trees.generating(scope)])
+            by_generator = match_generating_definition(symbol, [c for scope in scopes for c in trees.generating(scope)])
             if by_generator[0] is not None or (symbol.unit or "").endswith(".pb.cc"):
                 generated.append((symbol, *by_generator))
                 continue

@@ -85,7 +85,7 @@ def _has_one_location(index: Index, frame: FrameRow) -> bool:
     name = frame.function.name
     if frame.function.language is not Language.NATIVE or "::" not in name or frame.location is None:
         return False
-    return len(index.names.places_named(name)) == 1 and Path(frame.location.path).is_file()
+    return len(index.names.find_locations(name)) == 1 and Path(frame.location.path).is_file()
 
 
 # --- VS Code ----------------------------------------------------------------------------------------------------------

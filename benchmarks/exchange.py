@@ -22,13 +22,13 @@ from rich.table import Table
 
 from benchmarks.figures import Figure
 from benchmarks.processes import FRAMEDEX, Command, print_header, print_row, run_framedex, run_measured
-from framedex.capturefolder import folder_now
 from framedex.captures import captures_within
 from framedex.export.formats import FORMATS
-from framedex.guidebook.described import described, releases
-from framedex.guidebook.keeping import kept, read_kept
-from framedex.guidebook.observing import observe
-from framedex.guidebook.site.writing import write_site
+from framedex.folders import read_capture_folder
+from framedex.guidebook.api_functions import read_api_functions, read_api_releases
+from framedex.guidebook.observation_files import format_observations, read_observation_file
+from framedex.guidebook.observations import observe
+from framedex.guidebook.site.writer import write_site
 from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
 from framedex.model import CallFilter
@@ -204,7 +204,7 @@ def share(index: Path, capture_id: int) -> list[Figure]:
     """Measure sharing a capture and importing it: speed, memory and bytes per call."""
     with Index.open(index) as opened:
         capture = next(each for each in opened.captures() if each.id == capture_id)
-    recorded = folder_now(capture.path).size / capture.calls
+    recorded = read_capture_folder(capture.path).size / capture.calls
     print(f"{capture.calls:,} calls; the capture's folder has {recorded:.1f} bytes a call\n")
     print_header("step", "s of a processor", "calls a second", "MiB of memory", "bytes a call")
     figures = []
@@ -315,11 +315,11 @@ def _run_guidebook_round(
     with _timed(taken["observe"]), Index.open(index) as opened:
         observations = observe(opened)
     with _timed(taken["keep"]):
-        kept_path.write_text(kept(observations))
+        kept_path.write_text(format_observations(observations))
     with _timed(taken["read the kept observations"]):
-        read_kept(kept_path)
+        read_observation_file(kept_path)
     with _timed(taken["write the site"]):
-        write_site(observations, described(), site, title="Guidebook", releases=releases())
+        write_site(observations, read_api_functions(), site, title="Guidebook", releases=read_api_releases())
     pages = [page.stat().st_size for page in site.rglob("*.html")]
     everything = sum(file.stat().st_size for file in site.rglob("*") if file.is_file())
     sizes = (

@@ -31,8 +31,8 @@ from benchmarks.processes import (
     run_framedex,
     run_measured,
 )
-from framedex.captures import CaptureStream, capture_folders, captures_below, read_capture
-from framedex.captures.object_table import object_table
+from framedex.captures import CaptureStream, capture_folders, project_captures_folder, read_capture
+from framedex.captures.reader import object_table
 from framedex.index import Store
 from framedex.index.file.seal import checksum, seal_path, was_changed
 from framedex.ingest import Silence, find_needed_sources, find_sources, ingest_captures
@@ -113,7 +113,7 @@ def ingest(folder: Path, calls: tuple[int, ...], programs: int, rounds: int) -> 
 
 
 def _measure_ingest(name: str, folder: Path, few: Path, bare: Path, rounds: int) -> tuple[list[str], list[Figure]]:
-    captures = capture_folders(captures_below(folder))
+    captures = capture_folders(project_captures_folder(folder))
     calls = sum(CaptureStream(capture).calls for capture in captures)
     seconds, whole, ratios, memory = [], [], [], 0.0
     for _ in range(rounds):
@@ -143,7 +143,7 @@ def _index_captures(folder: Path) -> Cost:
     """Index all captures below a folder in a new index."""
     index = folder / "index.db"
     index.unlink(missing_ok=True)
-    return run_measured([*FRAMEDEX, "--index", index, "index", captures_below(folder)])
+    return run_measured([*FRAMEDEX, "--index", index, "index", project_captures_folder(folder)])
 
 
 def _count_rows(index: Path) -> list[int]:
@@ -262,7 +262,7 @@ def large_index(
     calls, stacks = _count_calls(folder)
     with Store(folder / ".framedex" / "index.db") as store:
         began, processor = time.monotonic(), time.process_time()
-        ingest_captures(store, capture_folders(captures_below(folder)), [], Silence(), find_needed_sources)
+        ingest_captures(store, capture_folders(project_captures_folder(folder)), [], Silence(), find_needed_sources)
         processor, wall = time.process_time() - processor, time.monotonic() - began
         print(f"{calls:,} calls, {stacks:,} stacks, {copies} captures: {wall:.0f} s, processor {processor:.1f} s")
         began = time.monotonic()
@@ -275,7 +275,7 @@ def large_index(
         added = _add_definitions(store, folder, sources, definitions)
         print(f"{added:,} definitions: {time.monotonic() - began:.0f} s")
     if not keep:
-        shutil.rmtree(captures_below(folder))
+        shutil.rmtree(project_captures_folder(folder))
     size = (folder / ".framedex" / "index.db").stat().st_size
     print(f"the index: {size / 2**30:.1f} GiB")
     return [
@@ -291,7 +291,7 @@ def record_training(program: Path, batches: int) -> None:
 
 def _count_calls(folder: Path) -> tuple[int, int]:
     """Count the calls and stacks of the captures below a folder."""
-    streams = [CaptureStream(capture) for capture in capture_folders(captures_below(folder))]
+    streams = [CaptureStream(capture) for capture in capture_folders(project_captures_folder(folder))]
     return sum(stream.calls for stream in streams), sum(len(stream.capture.stacks) for stream in streams)
 
 
@@ -301,7 +301,7 @@ def _stacks_per_run(folder: Path) -> int:
     program.write_text(TRAINING_PROGRAM)
     record_training(program, FEW_BATCHES)
     _, stacks = _count_calls(folder)
-    shutil.rmtree(captures_below(folder))
+    shutil.rmtree(project_captures_folder(folder))
     return stacks
 
 
@@ -313,7 +313,7 @@ def _batches_for(folder: Path, calls: int) -> int:
     for batches in (FEW_BATCHES, 3 * FEW_BATCHES):
         record_training(program, batches)
         made.append(_count_calls(folder)[0])
-        shutil.rmtree(captures_below(folder))
+        shutil.rmtree(project_captures_folder(folder))
     each = (made[1] - made[0]) / (2 * FEW_BATCHES)
     return max(FEW_BATCHES, round((calls - made[0]) / each))
 

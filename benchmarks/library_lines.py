@@ -33,11 +33,11 @@ from framedex.binaries.symbols import read_symbols
 from framedex.index import Index, Store
 from framedex.ingest import Silence, find_sources
 from framedex.model import Definition, How, NativeSymbol
-from framedex.sources import match, short_name
+from framedex.sources import match_symbol, short_name
 from framedex.text_stacks import read
-from framedex.text_stacks.placing.binaries import Binaries
-from framedex.text_stacks.placing.inward import inward_frames
-from framedex.text_stacks.placing.resolve import Found, Resolver
+from framedex.text_stacks.source_lookup.binaries import Binaries
+from framedex.text_stacks.source_lookup.frame_context import Found, find_callees
+from framedex.text_stacks.source_lookup.resolve import Resolver
 
 _CACHE_OPTION = click.option(
     "--cache", type=click.Path(path_type=Path), required=True, help="Folder of libraries, builds and drawn calls."
@@ -400,7 +400,7 @@ def _build_id(library: Path) -> str | None:
 
 def _explain_text(text: str, resolver: Resolver) -> Found:
     stack = read(text).stacks[0]
-    called = inward_frames(stack.frames, stack.innermost_first)
+    called = find_callees(stack.frames, stack.innermost_first)
     return resolver.find(stack.frames[-1], inward=called[-1])
 
 
@@ -510,7 +510,7 @@ def _declarations(binary: Path, addresses: Sequence[int]) -> Iterator[tuple[str,
 
 
 def _matched(symbol: NativeSymbol, trees: SourceTrees) -> tuple[How | None, Sequence[tuple[str, Definition]]]:
-    return match(symbol, trees.definitions(short_name(symbol.symbol)), classes_named=trees.classes_named)
+    return match_symbol(symbol, trees.definitions(short_name(symbol.symbol)), classes_named=trees.classes_named)
 
 
 def _sharing_functions(placed: Sequence[PlacedFunction]) -> list[PlacedFunction]:

@@ -18,11 +18,11 @@ from benchmarks.binaries import NAMESPACES, SourceTrees, symbols_of
 from benchmarks.figures import Figure
 from benchmarks.processes import ROOT, bytecode_environment, jax_folder, run_framedex, run_measured
 from framedex.binaries.names import parse_name
-from framedex.model import GENERATING, Definition, How, NativeSymbol
+from framedex.model import GENERATOR_LANGUAGES, Definition, How, NativeSymbol
 from framedex.releasemaps import ReleaseMap, ReleaseMaps, open_release_maps
 from framedex.releasemaps.format import read_content
 from framedex.releasemaps.reader import SHIPPED
-from framedex.sources import generated_scopes, match, match_generated, short_name
+from framedex.sources import generated_scopes, match_generating_definition, match_symbol, short_name
 from framedex.sources.names import key_of
 
 # --- release maps -----------------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ def release_map_reading(index: Path) -> list[Figure]:
         _look_up_key(symbol) for symbol in symbols if parse_name(symbol.symbol).key[:1] in [(e,) for e in NAMESPACES]
     ]
     maps = _open_maps()
-    located = [found for each in look_ups for found in match(each[0], _candidates(maps, each))[1][:1]]
+    located = [found for each in look_ups for found in match_symbol(each[0], _candidates(maps, each))[1][:1]]
     files = {path for path, _ in located}
     placed = {(path, definition.line, definition.end_line) for path, definition in located}
     called = {
@@ -126,13 +126,13 @@ def release_map_agreement(binary: Path, release: str, trees: tuple[Path, Path]) 
     began = time.process_time()
     for symbol in symbols_of(binary, NAMESPACES):
         look_up = _look_up_key(symbol)
-        how, found = match(symbol, _candidates(maps, look_up))
-        there_how, there = match(symbol, _relative_to_trees(checkout.definitions(look_up[1]), trees))
+        how, found = match_symbol(symbol, _candidates(maps, look_up))
+        there_how, there = match_symbol(symbol, _relative_to_trees(checkout.definitions(look_up[1]), trees))
         if how is None and there_how is None:
-            how, found = match_generated(symbol, _generating(maps, symbol))
+            how, found = match_generating_definition(symbol, _generating(maps, symbol))
             scopes = dict.fromkeys(generated_scopes(symbol))
             there_candidates = [each for scope in scopes for each in checkout.generating(scope)]
-            there_how, there = match_generated(symbol, _relative_to_trees(there_candidates, trees))
+            there_how, there = match_generating_definition(symbol, _relative_to_trees(there_candidates, trees))
             if how or there_how or (symbol.unit or "").endswith(".pb.cc"):
                 counts["generated code"] += 1
         counts["functions"] += 1
@@ -183,7 +183,7 @@ def _generating(maps: list[ReleaseMap], symbol: NativeSymbol) -> list[tuple[str,
         found
         for scope in scopes
         for each in maps
-        for language in GENERATING
+        for language in GENERATOR_LANGUAGES
         for found in each.definitions(scope, language=language)
     ]
 
@@ -233,7 +233,7 @@ def _time_once(work: Callable[[list[ReleaseMap]], object], maps: list[ReleaseMap
 _OPTIONAL_MAPS = """
 import sys
 from pathlib import Path
-from framedex.ingest import released
+from framedex.ingest import release_maps
 if sys.argv.pop(1) == "without":
     released.SHIPPED = Path("/proc/self/no-maps")
 from framedex.commands.main import cli

@@ -19,7 +19,7 @@ import click
 from benchmarks.figures import Figure
 from benchmarks.indexing import FEW_BATCHES, TRAINING_PROGRAM, record_training
 from benchmarks.processes import FRAMEDEX, percentiles, print_header, print_row
-from framedex.captures import capture_folders, captures_below
+from framedex.captures import capture_folders, project_captures_folder
 from framedex.index import Index, Store
 from framedex.index.file.database import Patience
 from framedex.ingest import Silence, find_needed_sources, ingest_captures
@@ -361,4 +361,4 @@ def _add_programs(folder: Path, numbers: range | count[int]) -> None:
             program = folder / f"program_{number}.py"
             program.write_text(TRAINING_PROGRAM)
             record_training(program, FEW_BATCHES)
-            ingest_captures(store, capture_folders(captures_below(folder)), [], Silence(), find_needed_sources)
+            ingest_captures(store, capture_folders(project_captures_folder(folder)), [], Silence(), find_needed_sources)

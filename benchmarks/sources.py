@@ -25,14 +25,13 @@ from benchmarks.figures import Figure
 from benchmarks.processes import FRAMEDEX, percentiles, print_header, print_row
 from framedex.errors import FramedexError
 from framedex.fetching.cache import SourceCache
-from framedex.fetching.clones import Clone
 from framedex.fetching.fetch import Supplier, fetch_sources
-from framedex.fetching.remotes import Remote
+from framedex.fetching.suppliers import Clone, Remote
 from framedex.fetching.wanted import Wanted
 from framedex.index import Index, Store
 from framedex.ingest import Silence, refresh_files
 from framedex.model import SourceHealth, StaticCallers
-from framedex.path_resolution.files import found_file
+from framedex.path_resolution.files import find_file
 from framedex.sources import find_files
 from tests.gitrepository import git
 from tests.gitserver import Served, served
@@ -373,7 +372,7 @@ def statement_lines(index: Path, runs: int) -> list[Figure]:
     this process. The first query in a file parses the file.
     """
     with Index.open(index) as opened:
-        files = [path for path in _recorded_files(index) if found_file(path) is not None]
+        files = [path for path in _recorded_files(index) if find_file(path) is not None]
         recorded = [(path, line) for path in files for line in opened.file(path).recorded_lines()]
         others = [(path, line) for path, line in _lines_around(recorded) if opened.line(path, line).lines != (line,)]
     print(f"{len(files)} files, {len(recorded)} lines with frames, {len(others)} other lines of their statements")

@@ -32,11 +32,12 @@ from framedex.binaries.names import parse_name
 from framedex.binaries.symbols import read_symbols
 from framedex.index import Index
 from framedex.model import Language
-from framedex.releases.stated import StatedReleases
+from framedex.releases.statements import StatedReleases
 from framedex.sources.outline import Fit, Outlines
 from framedex.text_stacks import Format, TextFrame, read
-from framedex.text_stacks.placing.binaries import Binaries
-from framedex.text_stacks.placing.resolve import Found, Resolver
+from framedex.text_stacks.source_lookup.binaries import Binaries
+from framedex.text_stacks.source_lookup.frame_context import Found
+from framedex.text_stacks.source_lookup.resolve import Resolver
 
 if TYPE_CHECKING:
     from tests.crash_corpus import CrashText
@@ -391,8 +392,8 @@ def _llvm(mangled: str) -> str:
 
 def _gnu(mangled: str) -> str:
     """The name as libstdc++ prints it, for gdb, c10 and glibc."""
-    demangler = demanglers.libstdcxx_demangler()
-    return (demangler and demangler(demanglers.without_suffix(mangled))) or mangled
+    demangler = demanglers.load_libstdcxx_demangler()
+    return (demangler and demangler(demanglers.strip_clone_suffix(mangled))) or mangled
 
 
 def _absl(mangled: str) -> str:

@@ -101,7 +101,7 @@ def _list_verbs(path: Path, folder: Path) -> list[list[str]]:
             for frame in reversed(trace.frames if trace is not None else ())
             if frame.function.language is Language.NATIVE and frame.location is not None
             if "::" in frame.function.name and Path(frame.location.path).is_file()
-            if len(index.names.places_named(frame.function.name)) == 1
+            if len(index.names.find_locations(frame.function.name)) == 1
         )
     log = folder / "log.txt"
     log.write_text(f'  File "{line.path}", line {line.line}, in main\n')

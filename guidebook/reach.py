@@ -1,6 +1,6 @@
-"""Tells which functions the captures of the guidebook do not have: python -m guidebook.reach [FOLDER]
+"""Report the API functions that no capture of the guidebook calls: python -m guidebook.reach [FOLDER]
 
-For each table: how many of its functions were called, and the names of the others.
+For each table: the number of called functions, and the names of the others.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from framedex.captures import capture_folders, read_capture
-from framedex.guidebook.described import described
+from framedex.guidebook.api_functions import read_api_functions
 from guidebook.record import CAPTURES
 
 
 def main(folder: Path = CAPTURES) -> int:
-    """Prints a paragraph for each table. The status is 1 where there are no captures."""
+    """Print a paragraph for each table. Return the exit status, which is 1 if there are no captures."""
     captures = [capture for program in folder.glob("*/*") for capture in capture_folders(program)]
     if not captures:
         print(f"guidebook: no captures in {folder}. Record them: make guidebook-captures", file=sys.stderr)
         return 1
-    called = functions_of(captures)
+    called = called_functions(captures)
     tables: dict[str, dict[str, bool]] = {}
-    for function in described():
+    for function in read_api_functions():
         tables.setdefault(f"{function.table} ({function.kind.value})", {})[function.name] = function.name in called
     for table, functions in tables.items():
         missing = [name for name, is_called in functions.items() if not is_called]
@@ -32,8 +32,8 @@ def main(folder: Path = CAPTURES) -> int:
     return 0
 
 
-def functions_of(captures: Iterable[Path]) -> set[str]:
-    """The functions that any of these captures has a call of."""
+def called_functions(captures: Iterable[Path]) -> set[str]:
+    """Return the functions that any of these captures calls."""
     found: set[str] = set()
     for path in captures:
         capture = read_capture(path)

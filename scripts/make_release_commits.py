@@ -2,7 +2,7 @@
 
     python scripts/make_release_commits.py JAX_CHECKOUT [FILE]    # a clone of github.com/jax-ml/jax with its tags
 
-The commit of XLA stands in one of the files below; that of JAX is the tag's own: `jaxlib-vX` where there is one, else
+JAX's build files name the commit of XLA (framedex.releases.builds). The commit of JAX is the tag's own: `jaxlib-vX` where there is one, else
 `jax-vX`, from which both were released. The last entry is what is checked out, where that is on the way to a release
 after all of these, under the name that JAX gives to what is built from it: it is the nearest to releases to come.
 """
@@ -14,13 +14,14 @@ import re
 import subprocess
 import sys
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+
+from framedex.releases.builds import find_pinned_xla_commit
 
 TARGET = Path(__file__).parents[1] / "indexer" / "framedex" / "releases" / "commits.json"
 _BASE = re.compile(r'^_version = "(\d+(?:\.\d+)+)"', re.MULTILINE)
 _TAG = re.compile(r"(jaxlib|jax)-v(\d+(?:\.\d+)+)")
-_PIN = re.compile(r'^XLA_COMMIT = "([0-9a-f]{40})"|/openxla/xla/archive/([0-9a-f]{40})', re.MULTILINE)
-_PINNED_IN = ("third_party/xla/revision.bzl", "third_party/xla/workspace.bzl", "WORKSPACE")  # the latest first
 
 
 def main(checkout: Path, target: Path = TARGET) -> None:
@@ -30,7 +31,7 @@ def main(checkout: Path, target: Path = TARGET) -> None:
     revisions |= _to_come(checkout, max(map(_numbers, revisions), default=()))
     releases = {}
     for version, revision in revisions.items():
-        if xla := _xla_commit(checkout, revision):
+        if xla := find_pinned_xla_commit(partial(_file_at, checkout, revision)):
             releases[version] = {"jax": _git(checkout, "rev-parse", f"{revision}^{{commit}}").strip(), "xla": xla}
     target.write_text(json.dumps({"jaxlib": releases}, indent=1) + "\n", encoding="utf-8")
 
@@ -54,11 +55,8 @@ def _tags(checkout: Path) -> dict[tuple[str, str], str]:
     return {(match[1], match[2]): match[0] for match in found if match}
 
 
-def _xla_commit(checkout: Path, tag: str) -> str | None:
-    for file in _PINNED_IN:
-        if match := _PIN.search(_git(checkout, "show", f"{tag}:{file}")):
-            return match[1] or match[2]
-    return None
+def _file_at(checkout: Path, revision: str, file: str) -> str:
+    return _git(checkout, "show", f"{revision}:{file}")
 
 
 def _git(checkout: Path, *arguments: str) -> str:

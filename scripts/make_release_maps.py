@@ -28,11 +28,11 @@ from framedex.releasemaps import (
     ReleasedFile,
     ReleaseMap,
     ReleaseSources,
+    build_released_file,
     open_release_maps,
-    released_file,
     write_release_maps,
 )
-from framedex.releasemaps.format import VERSION
+from framedex.releasemaps.format import FORMAT_VERSION
 from framedex.releasemaps.reader import SHIPPED
 from framedex.sources import extract_files, language_of, learn_macros
 
@@ -47,7 +47,7 @@ SEED = "0.4.13"
 LEFT_OUT = re.compile(r"_(?:test|mock|fake|benchmark|fuzz)\w*\.\w+$|(?:^|/)(?:tests?|testing|mocks?|benchmarks?)/")
 """What no library that is shipped is made from. Stubs are: they stand in where a part is not built."""
 
-_TOOL = f"release maps {VERSION}"
+_TOOL = f"release maps {FORMAT_VERSION}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def _extract(trees: Sequence[Sequence[_Tree]], folder: Path) -> dict[str, Releas
         macros = learn_macros([str(folder / place) for place in places if language_of(place) == "cpp"])
         unread = [str(folder / place) for place in places if place not in found]
         for file in extract_files(unread, macros):
-            found[os.path.relpath(file.path, folder)] = released_file(file, Path(file.path).read_bytes())
+            found[os.path.relpath(file.path, folder)] = build_released_file(file, Path(file.path).read_bytes())
     return found
 
 
@@ -183,7 +183,7 @@ def _provenance(output: Path, commits: _Commits, trees: Sequence[Sequence[_Tree]
     data = output.read_bytes()
     maps = open_release_maps(output)
     return {
-        "format": VERSION,
+        "format": FORMAT_VERSION,
         "zlib": zlib.ZLIB_RUNTIME_VERSION,
         "bytes": len(data),
         "sha256": hashlib.sha256(data).hexdigest(),

@@ -44,7 +44,7 @@ class IndexedRun:
 
     def target(self, name: str) -> FfiTarget:
         """What the latest capture tells of a target."""
-        with self.open() as index, index.within(index.ffi.captures()[-1:]) as latest:
+        with self.open() as index, index.restrict_to_captures(index.ffi.captures()[-1:]) as latest:
             (found,) = [each for each in latest.ffi.targets() if each.name == name]
         return found
 

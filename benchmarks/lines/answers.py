@@ -12,9 +12,9 @@ from benchmarks.lines.calls import Call
 from benchmarks.lines.libraries import Build
 from framedex.binaries import Binary
 from framedex.model import How
-from framedex.sources import match, short_name
-from framedex.sources.bodies import Bodies, calls_written_in
-from framedex.sources.standing import FrameLines
+from framedex.sources import match_symbol, short_name
+from framedex.sources.bodies import Bodies, find_calls_in_file
+from framedex.sources.frame_lines import FrameLines
 
 NO_LINE = ("no definition", "several definitions", "class only", "call not found")
 """Reasons for no line; values of `Answer.label`."""
@@ -83,7 +83,7 @@ class LibrarySources:
     def __init__(self, sources: Path) -> None:
         self._trees = SourceTrees([sources.resolve()])
         self._bodies = Bodies(
-            self._trees.definitions, lambda path: calls_written_in(path, self._trees.definitions_in(path))
+            self._trees.definitions, lambda path: find_calls_in_file(path, self._trees.definitions_in(path))
         )
 
     def answers(self, build: Build, calls: Iterable[Call]) -> Iterator[Answer]:
@@ -96,7 +96,7 @@ class LibrarySources:
                 yield Answer(build, call, "", NO_LINE[0], "", ())
                 continue
             symbol = frames[-1]
-            how, found = match(
+            how, found = match_symbol(
                 symbol, self._trees.definitions(short_name(symbol.symbol)), classes_named=self._trees.classes_named
             )
             if how not in (How.DEFINITION, How.CANDIDATES) or found[0][1].end_line <= 0:
@@ -105,7 +105,7 @@ class LibrarySources:
                 continue
             definitions = [(path, (each.line, each.end_line)) for path, each in found]
             is_certain = how is How.DEFINITION
-            places = lines.places(definitions, self._bodies, binary, call.returns_to, [call.callee], is_certain)
+            places = lines.find_locations(definitions, self._bodies, binary, call.returns_to, [call.callee], is_certain)
             if places:
                 of_file = tuple(place.line for place in places if place.path == places[0].path)
                 yield Answer(build, call, symbol.symbol, str(places[0].how), places[0].path, of_file)

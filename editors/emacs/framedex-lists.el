@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; RET on a stack picks it and lists its frames, on a frame, a callee or a caller goes to its source (on a frame that is not
-;; here to its public page), on a call opens its trace.
+;; RET on a stack selects it and lists its frames.  RET on a frame, a callee or a caller goes to its source, or to its
+;; public page if the source is not on this machine.  RET on a call opens its trace.
 
 ;;; Code:
 
@@ -14,10 +14,10 @@
 (require 'tabulated-list)
 
 (defvar-local framedex-list--choose nil
-  "What RET does with the id of an entry.")
+  "Function that RET calls with the id of an entry.")
 
 (defvar-local framedex-list--window nil
-  "The window from which the list was asked for.")
+  "The window from which the list was requested.")
 
 (defvar framedex-list-mode-map
   (let ((map (make-sparse-keymap)))
@@ -27,13 +27,13 @@
   "Keys of `framedex-list-mode'.")
 
 (define-derived-mode framedex-list-mode tabulated-list-mode "Framedex"
-  "Major mode for lists of what was recorded through a line.")
+  "Major mode for lists of recorded stacks, calls and frames.")
 
 (defun framedex-list-choose (&optional event)
-  "Go on with the entry at point, or with that of a mouse EVENT."
+  "Choose the entry at point, or the entry of a mouse EVENT."
   (interactive (list last-nonmenu-event))
   (when (mouse-event-p event) (mouse-set-point event))
-  (let ((chosen (or (tabulated-list-get-id) (user-error "There is nothing here")))
+  (let ((chosen (or (tabulated-list-get-id) (user-error "No entry on this line")))
         (choose framedex-list--choose)
         (window framedex-list--window))
     (when (window-live-p window) (select-window window))
@@ -58,7 +58,7 @@
   (list title width nil :right-align t))
 
 (defun framedex-list--through-line (method name columns entry choose)
-  "List what METHOD answers of this line, with COLUMNS, in a buffer called NAME.
+  "List the answer to METHOD for this line, with COLUMNS, in a buffer called NAME.
 ENTRY makes an entry of each; RET calls CHOOSE with this line and an entry's id."
   (let* ((here (framedex--here))
          (found (framedex--find method here)))
@@ -66,7 +66,7 @@ ENTRY makes an entry of each; RET calls CHOOSE with this line and an entry's id.
 
 ;;;###autoload
 (defun framedex-list-stacks ()
-  "List the stacks through this line, the longest first."
+  "List the stacks through this line, longest first."
   (interactive)
   (framedex-list--through-line
    :framedex/stacks "*framedex stacks*"
@@ -82,7 +82,7 @@ ENTRY makes an entry of each; RET calls CHOOSE with this line and an entry's id.
 
 ;;;###autoload
 (defun framedex-list-frames ()
-  "List the frames of the picked stack, outermost first."
+  "List the frames of the selected stack, outermost first."
   (interactive)
   (let* ((picked (framedex--find :framedex/stack nil))
          (number 0))
@@ -105,13 +105,13 @@ ENTRY makes an entry of each; RET calls CHOOSE with this line and an entry's id.
     (forward-line (plist-get picked :frame))))
 
 (defun framedex-list--place (location how)
-  "LOCATION in words, and HOW it is known where that is not exact."
+  "Format LOCATION, with its quality HOW unless that is exact."
   (format "%s:%d%s" (file-name-nondirectory (framedex--path (plist-get location :uri)))
           (1+ (framedex--line location))
           (if (equal how "exact") "" (format " [%s]" how))))
 
 (defun framedex-list--ways (method name)
-  "List the functions that METHOD answers with, in a buffer called NAME."
+  "List the functions in the answer to METHOD, in a buffer called NAME."
   (framedex-list--through-line
    method name
    (vector (framedex-list--right "Calls" 8) '("Place" 30 nil) '("Function" 0 nil))
@@ -122,13 +122,13 @@ ENTRY makes an entry of each; RET calls CHOOSE with this line and an entry's id.
 
 ;;;###autoload
 (defun framedex-list-callees ()
-  "List the functions to which this line led, the likeliest first."
+  "List the callees of this line, likeliest first."
   (interactive)
   (framedex-list--ways :framedex/waysIn "*framedex callees*"))
 
 ;;;###autoload
 (defun framedex-list-callers ()
-  "List the functions from which this line was reached, most calls first."
+  "List the callers of this line, most calls first."
   (interactive)
   (framedex-list--ways :framedex/waysOut "*framedex callers*"))
 

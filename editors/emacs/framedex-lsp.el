@@ -1,14 +1,14 @@
-;;; framedex-lsp.el --- Framedex beside other servers, by lsp-mode  -*- lexical-binding: t; -*-
+;;; framedex-lsp.el --- Framedex with other servers, in lsp-mode  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: Apache-2.0
 
 ;;; Commentary:
 
-;; lsp-mode runs several servers in one buffer: framedex is one more, beside pyright or clangd.  In an init file:
+;; lsp-mode runs several servers in one buffer, so framedex runs next to pyright or clangd.  In an init file:
 ;;
 ;;     (with-eval-after-load 'lsp-mode (require 'framedex-lsp))
 ;;
-;; M-. goes one frame inward and M-, back; where another server answers too, both answers are listed.  Where there were
+;; M-. goes one frame inward and M-, back.  If another server has an answer too, both answers are listed.  If there were
 ;; several ways, M-x lsp-execute-code-action lists them.
 
 ;;; Code:
@@ -22,11 +22,11 @@
 (declare-function make-lsp-client "ext:lsp-mode")
 
 (defun framedex-lsp--led (_workspace told)
-  "Show what the step that was just taken went over, as TOLD."
+  "Show the note about the latest step, which is in TOLD."
   (framedex-ways--led (if (hash-table-p told) (gethash "text" told) (plist-get told :text))))
 
 (defun framedex-lsp--library (_workspace)
-  "The folder of this buffer's file, if that is one of a Python environment.
+  "The folder of this buffer's file, if it is in a Python environment.
 Frames lead there: lsp-mode is not to ask what project the file is of."
   (when (string-match-p "/lib\\(64\\)?/python[0-9.]*/" (buffer-file-name))
     (list (file-name-directory (buffer-file-name)))))

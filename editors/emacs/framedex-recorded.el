@@ -4,14 +4,15 @@
 
 ;;; Commentary:
 
-;; A dot in the left fringe of each recorded line of the program's own files, in buffers of eglot's with framedex as server.
+;; A dot in the left fringe of each recorded line of the program's own files, in buffers that eglot manages with
+;; framedex as server.
 
 ;;; Code:
 
 (require 'framedex-server)
 
 (defcustom framedex-recorded-lines t
-  "Whether recorded lines of the program's own files have a mark in the fringe."
+  "Whether recorded lines of the program's own files have a dot in the fringe."
   :type 'boolean
   :group 'framedex)
 
@@ -22,7 +23,7 @@
 (define-fringe-bitmap 'framedex-recorded [#b00111100 #b01111110 #b01111110 #b00111100] nil nil 'center)
 
 (defun framedex-recorded--draw (lines)
-  "Mark LINES, which count from 0, in this buffer, and no others."
+  "Replace the marks of this buffer with marks on LINES, which count from 0."
   (remove-overlays (point-min) (point-max) 'framedex-recorded t)
   (save-excursion
     (save-restriction
@@ -42,7 +43,7 @@
                  (propertize " " 'display '(left-fringe framedex-recorded framedex-recorded)))))
 
 (defun framedex-recorded--refresh ()
-  "Mark the recorded lines of this buffer once the server has answered."
+  "Request the recorded lines of this buffer, and mark them."
   (let ((server (eglot-current-server))
         (buffer (current-buffer)))
     (when (and framedex-recorded-lines buffer-file-name (framedex--server-p server))
@@ -62,7 +63,7 @@
       (when (and buffer-file-name (eglot-current-server)) (framedex-recorded--refresh)))))
 
 (defun framedex-recorded--managed ()
-  "Mark the lines of a buffer that eglot has begun to manage.
+  "Mark the lines of a buffer that eglot starts to manage.
 Take the marks away where it has ended."
   (if (eglot-managed-p)
       (progn

@@ -1,10 +1,10 @@
-;;; framedex-server.el --- Starting and asking framedex's language server  -*- lexical-binding: t; -*-
+;;; framedex-server.el --- Framedex's language server  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: Apache-2.0
 
 ;;; Commentary:
 
-;; What every other part of framedex stands on: eglot, with the server `framedex serve'.
+;; Starts the server `framedex serve' with eglot, and sends requests to it.
 
 ;;; Code:
 
@@ -12,7 +12,7 @@
 
 (eval-and-compile
   (unless (and (require 'eglot nil t) (fboundp 'eglot) (fboundp 'eglot-current-server))
-    (user-error "Framedex needs eglot: built in from Emacs 29 on, before that in %s"
+    (user-error "Framedex needs eglot, which is built into Emacs 29; before Emacs 29: %s"
                 "M-x package-install RET eglot (Debian: apt-get install elpa-eglot)")))
 
 (require 'browse-url)
@@ -32,27 +32,27 @@
   :type '(repeat string))
 
 (defclass framedex-eglot-server (eglot-lsp-server) ()
-  :documentation "Framedex as a server of eglot's.")
+  :documentation "Framedex as an eglot server.")
 
 (cl-defmethod eglot-client-capabilities ((_server framedex-eglot-server))
-  "What eglot can do, and that steps and changes of the index are shown."
+  "The capabilities of eglot, plus notes about steps and index changes."
   (plist-put (cl-call-next-method) :experimental '(:framedex (:led t :indexChanges t))))
 
 (cl-defmethod eglot-handle-notification
   ((_server framedex-eglot-server) (_method (eql framedex/led)) &key text ways request at action &allow-other-keys)
-  "Show TEXT on the step that was just taken, with WAYS, REQUEST, AT and ACTION."
+  "Show TEXT about the latest step, with WAYS, REQUEST, AT and ACTION."
   (framedex-ways--led text ways request at action))
 
 (defvar framedex-index-changed-hook nil
-  "Run when the server tells that the index has changed.")
+  "Hook run when the server reports a change of the index.")
 
 (cl-defmethod eglot-handle-notification
   ((_server framedex-eglot-server) (_method (eql framedex/didChangeIndex)) &rest _)
-  "Have marks of recorded lines drawn anew."
+  "Redraw the marks of recorded lines."
   (run-hooks 'framedex-index-changed-hook))
 
 (defun framedex--contact (&rest _)
-  "The class and the command that start the server, as eglot takes them.
+  "The class and the command of the server, in eglot's format.
 Empty and relative entries of PATH and PYTHONPATH stand for the folder of the
 buffer, which may be anybody's: neither framedex nor a module of Python is taken
 from there.  The user's own programs get their PYTHONPATH back."
@@ -78,24 +78,24 @@ from there.  The user's own programs get their PYTHONPATH back."
 (defun framedex-eglot ()
   "Make framedex the eglot server of this buffer's project and major mode."
   (interactive)
-  ;; Frames lead out of the project: into installed libraries, from Python into C++.
+  ;; Frames lead out of the project, into installed libraries and from Python into C++.
   (setq eglot-extend-to-xref t)
   (setq-local eglot-server-programs
               (cons (cons major-mode #'framedex--contact) eglot-server-programs))
   (call-interactively #'eglot))
 
 (defvar framedex--server nil
-  "The server that was asked last: frames lead to files that eglot does not manage.")
+  "The latest server used, for files that eglot does not manage.")
 
 (defun framedex--server-p (server)
-  "Whether SERVER runs and is framedex, maybe among others behind a multiplexer."
+  "Whether SERVER runs and is framedex, or a multiplexer that includes it."
   (and server
        (jsonrpc-running-p server)
        (seq-contains-p (plist-get (plist-get (slot-value server 'capabilities) :executeCommandProvider) :commands)
                        "framedex.openTrace")))
 
 (defun framedex--running-server ()
-  "The server to ask, or nil if none runs.
+  "The framedex server for this buffer, or nil if none is running.
 That is the one of this buffer, else of its project, else the one that was asked
 last, else any."
   (setq framedex--server
@@ -107,13 +107,13 @@ last, else any."
                     ,@(apply #'append (hash-table-values eglot--servers-by-project))))))
 
 (defun framedex--managed-by-p (server)
-  "Whether eglot has SERVER for this buffer."
+  "Whether eglot manages this buffer with SERVER."
   (eq (eglot-current-server) server))
 
 (defun framedex--server ()
-  "The server to ask."
+  "The framedex server for this buffer; an error if none is running."
   (or (framedex--running-server)
-      (user-error "No server here: M-x framedex-eglot starts it")))
+      (user-error "No framedex server is running: start it with M-x framedex-eglot")))
 
 (defun framedex--uri ()
   "The URI of the buffer's file."
@@ -121,16 +121,16 @@ last, else any."
   (concat "file://" (url-hexify-string (file-local-name (file-truename buffer-file-name)) url-path-allowed-chars)))
 
 (defun framedex--document ()
-  "The buffer's file, as the server takes it."
+  "The buffer's file as LSP parameters."
   (list :uri (framedex--uri)))
 
 (defun framedex--here ()
-  "The document and the line of point, as the server takes them."
+  "The document and the line of point as LSP parameters."
   (list :textDocument (framedex--document)
         :position (list :line (1- (line-number-at-pos nil t)) :character 0)))
 
 (defun framedex--ask (method params)
-  "What the server answers to METHOD with PARAMS."
+  "Return the server's answer to METHOD with PARAMS."
   (jsonrpc-request (framedex--server) method params))
 
 (defconst framedex--commands
@@ -138,10 +138,10 @@ last, else any."
     ("framedex.openTrace" . framedex-open-trace)
     ("framedex.record" . framedex-record)
     ("framedex.selectCapture" . framedex-pick-capture))
-  "The commands of the server's, and those here that do the same.")
+  "The server's commands, and the Emacs commands that do the same.")
 
 (defun framedex--why (method params)
-  "Why METHOD with PARAMS was answered with nothing, and which command helps."
+  "Why METHOD with PARAMS had an empty answer, and the command that helps."
   (let* ((request (list :request (string-remove-prefix ":" (symbol-name method))))
          (why (framedex--ask :framedex/why (append params request)))
          (action (plist-get (plist-get why :action) :command))
@@ -149,14 +149,14 @@ last, else any."
     (concat (plist-get why :text) (and command (format " (M-x %s)" command)))))
 
 (defun framedex--find (method params)
-  "What the server answers to METHOD with PARAMS.
+  "Return the server's answer to METHOD with PARAMS.
 Where that is nothing, a `user-error' says why."
   (let ((answer (framedex--ask method params)))
     (when (seq-empty-p answer) (user-error "%s" (framedex--why method params)))
     answer))
 
 (defun framedex--execute (command argument done)
-  "Have the server run COMMAND with ARGUMENT, however long that takes.
+  "Have the server run COMMAND with ARGUMENT, without a timeout.
 DONE makes of its result what to say; of a failure the server tells by itself."
   (jsonrpc-async-request
    (framedex--server) :workspace/executeCommand (list :command command :arguments (vector argument))
@@ -165,7 +165,7 @@ DONE makes of its result what to say; of a failure the server tells by itself."
    :error-fn (lambda (problem) (message "%s: %s" command (plist-get problem :message)))))
 
 (defun framedex--local-file (path)
-  "The name by which Emacs opens PATH, nil if there is no such file.
+  "The file name with which Emacs opens PATH, nil if the file is missing.
 It is one of this machine, whatever it looks like: no TRAMP."
   (when (let ((file-name-handler-alist nil)) (file-regular-p path))
     (if (find-file-name-handler path 'file-exists-p) (concat "/:" path) path)))
@@ -179,11 +179,11 @@ It is one of this machine, whatever it looks like: no TRAMP."
   (framedex--visit-path (framedex--path uri) (or line 0)))
 
 (defun framedex--visit-location (location)
-  "Show LOCATION, as LSP has them."
+  "Show LOCATION, an LSP location."
   (framedex--visit (plist-get location :uri) (framedex--line location)))
 
 (defun framedex--line (location)
-  "The line, from 0, at which LOCATION begins."
+  "The first line of LOCATION, from 0."
   (plist-get (plist-get (plist-get location :range) :start) :line))
 
 (defun framedex--visit-path (path line)
@@ -196,12 +196,12 @@ It is one of this machine, whatever it looks like: no TRAMP."
     (back-to-indentation)))
 
 (defun framedex--browse (url)
-  "Show the page at URL, which an index has named, in the browser."
-  (unless (string-match-p "\\`https?://" url) (user-error "This is no address of the web: %s" url))
+  "Show the page at URL, which comes from an index, in the browser."
+  (unless (string-match-p "\\`https?://" url) (user-error "Not a web address: %s" url))
   (browse-url url))
 
 (defun framedex--open-trace (about)
-  "Open the trace that the server writes ABOUT a line, or about a call."
+  "Have the server write the trace of a line or a call, ABOUT, and open it."
   (when-let ((uri (framedex--ask :workspace/executeCommand
                                  (list :command "framedex.openTrace" :arguments (vector about))))
               (revert-without-query '("")))      ; it is written anew each time

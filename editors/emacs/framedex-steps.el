@@ -1,21 +1,21 @@
-;;; framedex-steps.el --- Going along one recorded stack  -*- lexical-binding: t; -*-
+;;; framedex-steps.el --- Stepping along one recorded stack  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: Apache-2.0
 
 ;;; Commentary:
 
-;; Steps from frame to frame, and the highlights of the stack along which they go.
+;; Steps from frame to frame along the selected stack, and highlights its lines.
 
 ;;; Code:
 
 (require 'framedex-server)
 
 (defface framedex-here '((t :inherit highlight :extend t))
-  "The line of the frame where the reader is."
+  "The line of the current frame of the selected stack."
   :group 'framedex)
 
 (defface framedex-stack '((t :inherit secondary-selection :extend t))
-  "The lines of the other frames of that stack."
+  "The lines of the other frames of the selected stack."
   :group 'framedex)
 
 (defvar framedex--lines nil
@@ -23,25 +23,25 @@
 Each has a path, a line (from 0), and whether the reader is there.")
 
 (defun framedex--go-to (reached)
-  "Show the position REACHED that a request was answered with, and its stack."
+  "Show REACHED, the position in a request's answer, and its stack."
   (when-let ((location (plist-get reached :location)))
     (framedex--visit-location location))
   (framedex--highlight-stack)
   (message "%s" (plist-get reached :text)))
 
 (defun framedex--step (method)
-  "Go where METHOD leads from point."
+  "Go to the target of METHOD from point."
   (framedex--go-to (framedex--find method (framedex--here))))
 
 ;;;###autoload
 (defun framedex-step-in ()
-  "Go one frame inward along the picked stack."
+  "Go one frame inward along the selected stack."
   (interactive)
   (framedex--step :framedex/stepIn))
 
 ;;;###autoload
 (defun framedex-step-out ()
-  "Go one frame outward along the picked stack."
+  "Go one frame outward along the selected stack."
   (interactive)
   (framedex--step :framedex/stepOut))
 
@@ -58,7 +58,7 @@ Each has a path, a line (from 0), and whether the reader is there.")
   (framedex--step :framedex/previousStack))
 
 (defun framedex--highlight-stack ()
-  "Highlight the picked stack in every buffer."
+  "Highlight the selected stack in every buffer."
   (let* ((picked (framedex--ask :framedex/stack nil))
          (here (plist-get picked :frame))
          (number 0))
@@ -93,7 +93,7 @@ Each has a path, a line (from 0), and whether the reader is there.")
               (framedex--highlight-line is-here))))))))
 
 (defun framedex--highlight-line (is-here)
-  "Highlight the line of point; IS-HERE tells whether the reader is there."
+  "Highlight the line of point; IS-HERE: it is the current frame's line."
   (let ((overlay (make-overlay (line-beginning-position) (line-beginning-position 2)))
         (face (if is-here 'framedex-here 'framedex-stack)))
     (overlay-put overlay 'framedex t)
@@ -104,7 +104,7 @@ Each has a path, a line (from 0), and whether the reader is there.")
 
 ;;;###autoload
 (defun framedex-clear-stack ()
-  "Take the highlights of the stack away."
+  "Remove the highlights of the stack."
   (interactive)
   (setq framedex--lines nil)
   (remove-hook 'find-file-hook #'framedex--highlight-buffer)

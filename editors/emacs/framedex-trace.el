@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; The major mode of *.fdtrace files.  Every frame with a place is a button; frames without one, and those of files on
-;; other machines, are looked up by the server, if one runs.
+;; The major mode of *.fdtrace files.  Every frame with a location is a button.  The server, if it is running, looks up
+;; frames without a location, and frames in files of other machines.
 
 ;;; Code:
 
@@ -14,10 +14,10 @@
 (require 'framedex-server)
 
 (defconst framedex-trace--frame "^ *[0-9]+ [NP] \\(?1:.+?\\) \\(?:at\\|in\\) "
-  "What a line with a frame begins with; group 1 is the function.")
+  "The start of a line with a frame; group 1 is the function.")
 
 (defconst framedex-trace--place " \\(?:at\\|or\\) \\(?1:/.*\\):\\(?2:[0-9]+\\)\\(?: \\[[^]\n]*\\]\\)*$"
-  "The end of a line with a place; group 1 is the path, group 2 the line.")
+  "The end of a line with a location; group 1 is the path, group 2 the line.")
 
 (defface framedex-trace-function '((t :inherit font-lock-function-name-face))
   "Functions in traces."
@@ -61,7 +61,7 @@
   'help-echo "mouse-2, RET: the source of this frame")
 
 (defun framedex-trace--make-buttons ()
-  "Make a button of every line with a frame or with another place of one."
+  "Make a button of every line with a frame or another location of a frame."
   (with-silent-modifications
     (save-excursion
       (goto-char (point-min))
@@ -85,7 +85,7 @@
                 (or (not (button-at (point))) (framedex-trace--folded-p (point)))))
     (unless (button-at (point))
       (goto-char start)
-      (user-error "No further frame"))))
+      (user-error "No more frames"))))
 
 (defun framedex-trace-next ()
   "Go to the next frame."
@@ -98,14 +98,14 @@
   (framedex-trace--move -1))
 
 (defun framedex-trace--next-error (count reset)
-  "Visit the frame that is COUNT frames further, from the top if RESET."
+  "Visit the frame COUNT frames further down, from the top if RESET."
   (when reset (goto-char (point-min)))
   (dotimes (_ (abs (or count 1)))
     (framedex-trace--move (if (< (or count 1) 0) -1 1)))
   (framedex-trace-visit-other-window))
 
 (defun framedex-trace--restored (text)
-  "TEXT as it was before characters that cannot be seen were escaped."
+  "TEXT with escapes of invisible characters undone."
   (replace-regexp-in-string
    "\\\\\\(?:x[0-9a-f]\\{2\\}\\|u[0-9a-f]\\{4\\}\\|U[0-9a-f]\\{8\\}\\)"
    (lambda (escape) (string (string-to-number (substring escape 2) 16))) text t t))
@@ -122,7 +122,7 @@ By its text, else by the server."
         (framedex-trace--ask-place))))
 
 (defun framedex-trace--ask-place ()
-  "The place that the server knows of the frame at point."
+  "The location of the frame at point, from the server."
   (when (and buffer-file-name (framedex--running-server))
     (framedex-trace--tell-server)
     (let* ((first (seq-first (framedex--ask :textDocument/definition (framedex--here))))
@@ -134,21 +134,21 @@ By its text, else by the server."
 (defun framedex-trace-visit ()
   "Go to the source of the frame at point."
   (interactive)
-  (apply #'framedex--visit-path (or (framedex-trace--place-here) (user-error "No source is known for this line here"))))
+  (apply #'framedex--visit-path (or (framedex-trace--place-here) (user-error "No source found for this line"))))
 
 (defun framedex-trace-visit-other-window ()
-  "Show the source of the frame at point in another window, and stay."
+  "Show the source of the frame at point in another window."
   (interactive)
-  (let ((place (or (framedex-trace--place-here) (user-error "No source is known for this line here"))))
+  (let ((place (or (framedex-trace--place-here) (user-error "No source found for this line"))))
     (save-selected-window
       (other-window-prefix)
       (apply #'framedex--visit-path place))))
 
 (defvar-local framedex-trace--told nil
-  "The server that knows the text of this buffer.")
+  "The server that has the text of this buffer.")
 
 (defun framedex-trace--tell-server ()
-  "Have the server know the text of this buffer, which eglot does not manage."
+  "Send the text of this buffer, which eglot does not manage, to the server."
   (let ((server (framedex--server)))
     (unless (or (framedex--managed-by-p server) (eq framedex-trace--told server))
       (setq framedex-trace--told server)
@@ -160,7 +160,7 @@ By its text, else by the server."
                                           (buffer-substring-no-properties (point-min) (point-max)))))))))
 
 (defun framedex-trace-fold ()
-  "Fold the frames of glue and of the interpreter, or show them again."
+  "Fold or unfold the frames of glue and of the interpreter."
   (interactive)
   (if (seq-some (lambda (overlay) (overlay-get overlay 'framedex-fold)) (overlays-in (point-min) (point-max)))
       (remove-overlays (point-min) (point-max) 'framedex-fold t)
@@ -183,11 +183,11 @@ By its text, else by the server."
         (overlay-put overlay 'help-echo "f: unfold")))))
 
 (defun framedex-trace--xref-backend ()
-  "What `xref' asks in traces that eglot does not manage."
+  "The `xref' backend for traces that eglot does not manage."
   'framedex-trace)
 
 (cl-defmethod xref-backend-identifier-at-point ((_backend (eql 'framedex-trace)))
-  "The line at point is what is meant."
+  "The identifier is the line at point."
   (buffer-substring-no-properties (line-beginning-position) (line-end-position)))
 
 (cl-defmethod xref-backend-definitions ((_backend (eql 'framedex-trace)) _identifier)

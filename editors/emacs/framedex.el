@@ -18,15 +18,15 @@
 ;; Trace documents (*.fdtrace) open in `framedex-trace-mode': RET, mouse-2 and M-. on a frame go to its source, n and p
 ;; to the next and previous frame, f folds frames of glue and of the interpreter.
 ;;
-;; Eglot runs one server per buffer.  In Python, C, C++ and CUDA buffers, and in those with a log or a crash text,
-;; M-x framedex-eglot starts framedex as that server; to have it beside pyright or clangd, give eglot an LSP multiplexer
-;; that runs both.  M-. then goes one frame inward, and M-, back; where there were other callees, M-x framedex-list-callees
-;; lists them.  The commands below ask a framedex that runs anywhere.
+;; Eglot runs one server per buffer.  In Python, C, C++ and CUDA buffers, and in buffers with a log or a crash text,
+;; M-x framedex-eglot starts framedex as that server.  To run it next to pyright or clangd, configure eglot with an LSP
+;; multiplexer that runs both.  M-. then goes one frame inward, and M-, back.  M-x framedex-list-callees lists all
+;; callees.  The commands below use any running framedex server.
 ;;
 ;; M-x framedex-step-in, -step-out, -next-stack and -previous-stack go along one recorded stack, whose lines are
-;; highlighted.  Recorded lines have a dot in the fringe (`framedex-recorded-lines'); "way 1 of 17" in the mode line leads
-;; to the other ways (M-x framedex-ways).  M-x framedex-list-stacks and -list-calls list what went through a line.
-;; M-x framedex- TAB lists all.
+;; highlighted.  Recorded lines have a dot in the fringe (`framedex-recorded-lines').  Click "way 1 of 17" in the mode
+;; line to choose another way (M-x framedex-ways).  M-x framedex-list-stacks and -list-calls list the stacks and calls
+;; through a line.  M-x framedex- TAB lists all commands.
 
 ;;; Code:
 
@@ -56,11 +56,11 @@
   (framedex--execute "framedex.record" (framedex--uri)
                      (lambda (status)
                        (format (if (zerop status) "Recorded, exit status %d"
-                                 "Recorded, exit status %d: M-x eglot-events-buffer has what the script wrote")
+                                 "Recorded, exit status %d: M-x eglot-events-buffer shows the script's output")
                                status))))
 
 (defun framedex--read-capture (prompt &rest more)
-  "The id of a capture that is chosen with PROMPT.
+  "Read a capture with PROMPT; return its id.
 MORE are other choices, as conses of a text and its value.  RET alone takes the
 first of these, without any the latest capture."
   (let* ((listed (framedex--ask :framedex/captures (list :textDocument (framedex--document))))
@@ -75,14 +75,15 @@ first of these, without any the latest capture."
 
 ;;;###autoload
 (defun framedex-pick-capture (capture)
-  "Have answers be about CAPTURE alone, an id; nil for none in particular."
-  (interactive (list (framedex--read-capture "Answers are about: " '("as the project has it"))))
+  "Restrict answers to CAPTURE, an id; nil removes the restriction."
+  (interactive (list (framedex--read-capture "Restrict answers to: " '("as in the project's settings"))))
   (let ((picked (framedex--ask :framedex/selectCapture (list :textDocument (framedex--document) :capture capture))))
-    (message "Answers are %s" (if picked (format "of %s alone" (plist-get picked :name)) "as the project has it"))))
+    (message "Answers now cover %s"
+             (if picked (format "only %s" (plist-get picked :name)) "the captures in the project's settings"))))
 
 ;;;###autoload
 (defun framedex-compare-captures (before after)
-  "Compare what two captures, BEFORE and AFTER, came to at this line."
+  "Compare the calls of two captures, BEFORE and AFTER, at this line."
   (interactive (list (framedex--read-capture "Before: ") (framedex--read-capture "After: ")))
   (let ((compared (framedex--find :framedex/compareCaptures
                                   (append (framedex--here) (list :before before :after after)))))

@@ -1,7 +1,7 @@
-"""What happens on ahead-of-time compilation: `lower`, `compile`, and what can be asked of the result
+"""Ahead-of-time compilation: `lower`, `compile` and the compiled object
 
-A program is lowered, compiled and asked for its costs, its memory and its text; then it is written as bytes and
-loaded from them.
+The program lowers and compiles a function. It queries the costs, memory use and text of the executable, serializes
+the executable and loads it again.
 """
 
 import pickle
@@ -14,30 +14,30 @@ shape = jax.ShapeDtypeStruct((8, 8), np.float32)
 x = jax.device_put(np.eye(8, dtype=np.float32))
 
 # step: Lower
-# The plug-in has no part in it: JAX makes the program by itself.
+# JAX lowers the function itself, without the plug-in.
 lowered = jax.jit(lambda x: (x @ x, x.sum())).lower(shape)
 
 # step: Compile
 compiled = lowered.compile()
 
-# step: Ask for costs
+# step: Query the costs
 costs = compiled.cost_analysis()
 
-# step: Ask for memory
+# step: Query the memory use
 sizes = compiled.memory_analysis()
 
-# step: Ask for the optimized program
+# step: Query the optimized program
 text = compiled.as_text()
 print(costs is not None, sizes is not None, len(text or ""))
 
-# step: Call it
+# step: Call the executable
 square, total = compiled(x)
 assert float(total) == 8
 
-# step: Write it as bytes
+# step: Serialize the executable
 payload = pickle.dumps(serialize_executable.serialize(compiled))
 
-# step: Load it from bytes
-# It is not compiled again.
+# step: Load the serialized executable
+# Nothing is compiled.
 read = serialize_executable.deserialize_and_load(*pickle.loads(payload), execution_devices=jax.devices()[:1])
 assert float(read(x)[1]) == 8

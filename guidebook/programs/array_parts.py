@@ -1,6 +1,6 @@
-"""What happens on `jax.make_array_from_single_device_arrays`
+"""`jax.make_array_from_single_device_arrays`
 
-An array over several devices is made of parts that are there, and taken apart again. No bytes move.
+The program assembles an array over several devices from existing parts, and takes its parts again. No bytes move.
 """
 
 import jax
@@ -14,16 +14,16 @@ values = np.arange(len(devices) * 2, dtype=np.float32).reshape(len(devices), 2)
 # step: Put a part on each device
 parts = [jax.device_put(values[i : i + 1], device) for i, device in enumerate(devices)]
 
-# step: Make one array of them
+# step: Assemble one array from the parts
 array = jax.make_array_from_single_device_arrays(values.shape, rows, parts)
 
-# step: Make an array by a function that is asked for its parts
+# step: Create an array with `jax.make_array_from_callback`
 made = jax.make_array_from_callback(values.shape, rows, lambda index: values[index])
 
-# step: Use it
+# step: Compute with the array
 added = jax.jit(lambda x, y: x + y)(array, made)
 added.block_until_ready()
 
-# step: Take it apart
+# step: Take the parts of the array
 first = added.addressable_shards[0].data
 assert float(first[0, 1]) == 2

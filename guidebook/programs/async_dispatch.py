@@ -1,7 +1,7 @@
-"""What happens while the device works
+"""Asynchronous dispatch
 
-Calls return before their work is done. JAX asks whether a result is ready, waits for one or for several, and chains
-work on results that are not there yet.
+Calls return before their work is done. JAX checks whether a result is ready, waits for one or several results, and
+starts work on results that are not ready.
 """
 
 import threading
@@ -15,16 +15,16 @@ double = jax.jit(lambda x: x * 2)
 x = jax.device_put(np.float32(1))
 double(x).block_until_ready()
 
-# step: Start work that is not done before somebody allows it
+# step: Start blocked work
 result = held(x)
 
-# step: Ask whether it is ready
+# step: Check whether the result is ready
 assert not result.is_ready()
 
-# step: Start work on a result that is not there yet
+# step: Start work on a pending result
 chained = double(double(result))
 
-# step: Let the work go on, and wait for the end of the chain
+# step: Unblock the work and wait for the last result
 gate.set()
 chained.block_until_ready()
 assert result.is_ready() and float(chained) == 8

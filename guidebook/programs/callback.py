@@ -1,7 +1,7 @@
-"""What happens on a host callback
+"""Host callbacks
 
-A program on the device calls a function of Python: for a value (`pure_callback`), or for what it does (`io_callback`,
-`debug.callback`).
+A program on the device calls a Python function: for its value (`pure_callback`), or for its side effects
+(`io_callback`, `debug.callback`).
 """
 
 import jax
@@ -12,14 +12,14 @@ x = jax.device_put(np.arange(4, dtype=np.float32))
 shape = jax.ShapeDtypeStruct((4,), np.float32)
 seen = []
 
-# step: A callback that gives a value
+# step: A callback that returns a value
 sine = jax.jit(lambda x: jax.pure_callback(lambda a: np.sin(np.asarray(a)), shape, x) + 1)
 sine(x).block_until_ready()
 
-# step: The same program again
+# step: Run the same program again
 sine(x).block_until_ready()
 
-# step: A callback that does something, in order
+# step: An ordered callback with side effects
 written = jax.jit(lambda x: io_callback(lambda a: seen.append(float(np.sum(a))), None, x, ordered=True))
 written(x)
 jax.effects_barrier()

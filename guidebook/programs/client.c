@@ -1,7 +1,7 @@
-// A client in C that calls what no framework calls
+// A C client that calls the functions that no framework calls
 //
-// Every function of the table that is safe to call, in a sensible order: devices, memories, buffers, events, programs,
-// transfers in pieces, and the extensions that a plug-in for any device can have.
+// It calls every function of the table that is safe to call: devices, memories, buffers, events, programs, chunked
+// transfers, and the extensions that do not depend on a device.
 //
 //   cc -I HEADERS -o client client.c -ldl && ./client PLUGIN.so
 #include "client.h"

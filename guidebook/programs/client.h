@@ -1,9 +1,9 @@
-// What the guidebook's clients in C share: they load a plug-in and call its functions, with no framework in between.
+// Shared by the guidebook's C clients, which load a plug-in and call its functions directly.
 //
-//   CALL(PJRT_Client_Devices, found, .client = client);   calls it with these arguments; `found` holds the answers
-//   if (!found_ok) ...                                     whether the plug-in has it, and it did not fail
+//   CALL(PJRT_Client_Devices, found, .client = client);   calls the function with these arguments; `found` has the results
+//   if (!found_ok) ...                                     whether the plug-in has the function, and the call succeeded
 //
-// A function that the plug-in lacks, or that fails, is told and survived: plug-ins differ.
+// A missing or failing function is reported, and the client continues, because plug-ins differ.
 #pragma once
 #include <dlfcn.h>
 #include <stdio.h>

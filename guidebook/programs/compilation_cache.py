@@ -1,7 +1,7 @@
-"""What happens with the persistent compilation cache
+"""The persistent compilation cache
 
-JAX asks the plug-in for what a key is made of, and writes the executable as bytes. Another process, here the same one
-after its caches are cleared, loads the bytes in place of compiling.
+JAX queries the plug-in for the data of the cache key, and serializes the executable. A later process loads it instead
+of compiling. Here the same process does so after its caches are cleared.
 """
 
 import tempfile
@@ -15,11 +15,11 @@ with tempfile.TemporaryDirectory() as folder:
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
     x = jax.device_put(np.ones(16, np.float32))
 
-    # step: Compile what the cache does not have
+    # step: Compile with an empty cache
     jax.jit(lambda x: x * 2 + 1)(x).block_until_ready()
 
-    # step: Forget the program
+    # step: Clear the in-memory caches
     jax.clear_caches()
 
-    # step: Compile what the cache has
+    # step: Load the cached executable
     jax.jit(lambda x: x * 2 + 1)(x).block_until_ready()

@@ -1,11 +1,11 @@
-"""What a conformance harness calls
+"""Calls of a conformance harness
 
-pypjrt is a client of PJRT in pure Python, without JAX. Its harness checks a plug-in function by function.
+pypjrt is a PJRT client in pure Python, without JAX. Its harness checks each function of a plug-in.
 """
 
 import sys
 
 from pypjrt import conform
 
-# step: Check the plug-in that the command line names
+# step: Check the plug-in given on the command line
 sys.exit(conform.main(sys.argv[1:]))

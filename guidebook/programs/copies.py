@@ -1,6 +1,6 @@
-"""What happens on copies between devices
+"""Copies between devices
 
-An array goes from one TPU to another, to the CPU's own backend and back, and is copied on its device.
+The program copies an array from one TPU to another, to JAX's CPU backend and back, and on the same device.
 """
 
 import jax
@@ -19,11 +19,11 @@ assert there.devices() == {last}
 copied = jnp.copy(array)
 copied.block_until_ready()
 
-# step: Copy to the CPU's own backend
-# Two plug-ins have no common road: the bytes go through the host.
+# step: Copy to the CPU backend
+# Two plug-ins cannot copy directly: the bytes go through the host.
 on_cpu = jax.device_put(array, jax.devices("cpu")[0])
 on_cpu.block_until_ready()
 
-# step: Copy back from there
+# step: Copy back to the TPU
 back = jax.device_put(on_cpu, last)
 assert float(back[4]) == 4

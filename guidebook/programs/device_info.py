@@ -1,6 +1,6 @@
-"""What JAX asks of clients and devices
+"""Client and device queries
 
-The platform, the devices and their attributes, and how much of their memory is in use.
+JAX queries the platform, the devices, their attributes and their memory use.
 """
 
 import jax
@@ -10,21 +10,21 @@ import numpy as np
 devices = jax.devices()
 local = jax.local_devices()
 
-# step: Ask for the platform
+# step: Query the platform
 client = devices[0].client
 print(client.platform, client.platform_version.splitlines()[0], jax.process_index(), jax.process_count())
 
-# step: Ask for a device's attributes
-# Most of them JAX has asked for when it found the devices.
+# step: Query the attributes of a device
+# JAX already queried most of them when it found the devices.
 device = devices[0]
 print(device, device.device_kind, getattr(device, "coords", None), getattr(device, "core_on_chip", None))
 print(device.local_hardware_id, device.process_index)
 
-# step: Ask for its memory in use
+# step: Query the memory use
 array = jax.device_put(np.ones(1 << 10, np.float32), device)
 print(device.memory_stats())
 
-# step: Ask for all arrays that are alive
+# step: List all live arrays
 assert len(jax.live_arrays()) == 1
 
 # step: Arrange the devices in a mesh

@@ -1,6 +1,7 @@
-"""What happens to an argument that is donated
+"""Donated arguments
 
-`donate_argnums` hands an argument's memory to the program, which may put its result there. The argument is gone then.
+`donate_argnums` gives the memory of an argument to the program, which may reuse it for a result. The argument is
+deleted.
 """
 
 import warnings
@@ -11,19 +12,19 @@ import numpy as np
 step = jax.jit(lambda x: x * 0.5, donate_argnums=0)
 x = jax.device_put(np.ones(1024, np.float32))
 
-# step: A call that takes its argument's memory
+# step: A call that reuses its argument's memory
 y = step(x)
 y.block_until_ready()
 assert x.is_deleted()
 
-# step: Use what was donated
-# JAX knows by itself: the plug-in is not asked to run anything.
+# step: Use the donated argument
+# JAX raises an error without calling the plug-in.
 try:
     x + 1
 except RuntimeError as error:
     print(error)
 
-# step: A loop in which each result takes the place of its argument
+# step: A loop in which each result reuses the memory of its argument
 for _ in range(3):
     y = step(y)
 y.block_until_ready()

@@ -1,6 +1,6 @@
-"""What happens when a device has too little memory
+"""Running out of device memory
 
-The plug-in answers with an error object. JAX asks it for its code and its message, destroys it, and raises. The device
+The plug-in returns an error object. JAX queries its code and message, destroys it, and raises an exception. The device
 has 8 MiB of memory here.
 """
 

@@ -1,7 +1,7 @@
-"""What happens on `jax.export`
+"""`jax.export`
 
-A program is exported as bytes of StableHLO and called elsewhere. Exporting needs no device; the call compiles as
-always.
+The program exports a function as StableHLO bytes and calls it. The export needs no device. The call compiles as
+usual.
 """
 
 import jax
@@ -11,10 +11,10 @@ from jax import export
 # step: Export a program
 exported = export.export(jax.jit(lambda x: x * 2 + 1))(jax.ShapeDtypeStruct((4,), np.float32))
 
-# step: Look at what was exported
+# step: Inspect the exported program
 assert "stablehlo" in exported.mlir_module() and exported.nr_devices == 1
 
-# step: Call it
+# step: Call the exported program
 x = jax.device_put(np.ones(4, np.float32))
 assert float(jax.jit(exported.call)(x)[0]) == 3
 

@@ -1,6 +1,6 @@
-"""What happens when a compilation fails
+"""A failed compilation
 
-The error comes from the call itself; JAX raises it at the line that needed the program.
+The call itself returns the error. JAX raises it at the line that needed the program.
 """
 
 import jax
@@ -14,6 +14,6 @@ try:
 except Exception as error:
     print(type(error).__name__, str(error)[:60])
 
-# step: The same line again
-# Nothing of the failure is kept: it compiles now.
+# step: Compile at the same line again
+# The failure is not cached: the line compiles now.
 assert float(jax.jit(lambda x: x * 3)(x)[0]) == 3

@@ -1,6 +1,6 @@
-"""What happens when work fails that a call has already started
+"""Failed asynchronous work
 
-The call itself succeeds; the error comes with the event that says when its results are ready.
+The call itself succeeds. The event of its results delivers the error.
 """
 
 import jax
@@ -19,7 +19,7 @@ for result in results:
     except Exception as error:
         print(type(error).__name__, str(error)[:60])
 
-# step: Use a result that has failed
+# step: Use a failed result
 try:
     print(float(double(results[-1])[0]))
 except Exception as error:

@@ -1,6 +1,6 @@
-"""What happens on `numpy.asarray` of an array on a device
+"""`numpy.asarray` of a device array
 
-The bytes come back to the host: waited for, started beforehand, or as a single number.
+The bytes are copied to the host: on demand, started in advance, or as a single number.
 """
 
 import jax
@@ -11,20 +11,20 @@ array = jax.device_put(np.arange(12, dtype=np.float32).reshape(3, 4)).block_unti
 # step: Fetch an array
 fetched = np.asarray(array)
 
-# step: Fetch it again
-# JAX keeps what it fetched: the plug-in is not asked again.
+# step: Fetch the array again
+# JAX caches the fetched value and does not call the plug-in.
 fetched_again = np.asarray(array)
 
-# step: Start a fetch, and take the bytes later
+# step: Start a fetch and use the bytes later
 result = jax.jit(lambda x: x * 2)(array)
 result.copy_to_host_async()
 doubled = np.asarray(result)
 
-# step: Make a number of a result
+# step: Convert a result to a number
 total = float(jax.jit(lambda x: x.sum())(array))
 
 # step: Fetch a part of an array
-# The part is computed on the device first, by a program of its own.
+# A separate program first computes the part on the device.
 row = np.asarray(array[1])
 
 # step: Fetch several arrays at once

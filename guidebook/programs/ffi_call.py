@@ -1,7 +1,7 @@
-"""What happens on `jax.ffi.ffi_call`
+"""`jax.ffi.ffi_call`
 
-A program calls a function of one's own, in C++. It is registered for a platform first; the plug-in finds it by its name
-when it compiles, and calls it when the program runs.
+A program calls a C++ function, which is first registered for a platform. The plug-in looks up its name during the
+compilation, and calls it when the program runs.
 """
 
 import ctypes

@@ -1,7 +1,7 @@
-"""What happens on the first, the second and a later call of `jax.jit`
+"""First, second and later calls of `jax.jit`
 
-The first call traces, compiles and loads the program. The second one only executes it. An argument of another shape
-is another program.
+The first call traces, compiles and loads the program. The second only executes it. An argument of another shape
+requires another program.
 """
 
 import jax
@@ -18,7 +18,7 @@ x = jax.device_put(np.ones((4, 8), np.float32))
 weights = jax.device_put(np.ones((8, 8), np.float32))
 
 # step: The first call
-# It asks for a compilation, then for all that JAX wants to know of the executable.
+# It compiles, then queries the properties of the executable.
 first = layer(x, weights)
 first.block_until_ready()
 
@@ -30,11 +30,11 @@ second.block_until_ready()
 other = layer(jax.device_put(np.ones((2, 8), np.float32)), weights)
 other.block_until_ready()
 
-# step: A call with an array of the host
-# The argument is put on the device on the way.
+# step: A call with a host array
+# JAX first puts the argument on the device.
 from_host = layer(np.ones((4, 8), np.float32), weights)
 from_host.block_until_ready()
 
-# step: Give the programs up
+# step: Release the programs
 layer.clear_cache()
 del layer

@@ -1,7 +1,7 @@
-"""What happens when the order of an array's bytes is chosen
+"""Array layouts
 
-A layout says in which order the elements of an array lie in memory. It can be chosen for an array, for arguments and
-results, or left to the compiler.
+A layout is the order of an array's elements in memory. It can be set for an array, for arguments and for results, or
+left to the compiler.
 """
 
 import jax
@@ -16,13 +16,13 @@ values = np.arange(6, dtype=np.float32).reshape(2, 3)
 columns = jax.device_put(values, Format(Layout((1, 0)), sharding))
 columns.block_until_ready()
 
-# step: Ask for an array's layout
+# step: Query the layout of an array
 assert columns.format.layout.major_to_minor == (1, 0)
 
-# step: Fetch it
+# step: Fetch the array
 assert np.array_equal(np.asarray(columns), values)
 
-# step: Choose a result's layout
+# step: Set the layout of a result
 transposed = jax.jit(lambda x: x + 1, out_shardings=Format(Layout((1, 0)), sharding))(values)
 transposed.block_until_ready()
 

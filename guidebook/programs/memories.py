@@ -1,7 +1,7 @@
-"""What happens between kinds of memory
+"""Memory kinds
 
-Arrays go from the device's memory to the host's pinned memory and back; a program takes an argument from there and
-leaves a result there.
+The program moves arrays between device memory and pinned host memory. A compiled function takes an argument from
+host memory, and leaves a result there.
 """
 
 import jax
@@ -12,7 +12,7 @@ device = jax.devices()[0]
 on_host = SingleDeviceSharding(device, memory_kind="pinned_host")
 on_device = SingleDeviceSharding(device, memory_kind="device")
 
-# step: Ask for a device's memories
+# step: Query the memories of a device
 kinds = [memory.kind for memory in device.addressable_memories()]
 assert device.default_memory().kind in kinds
 
@@ -20,11 +20,11 @@ assert device.default_memory().kind in kinds
 x = jax.device_put(np.arange(4, dtype=np.float32), on_host)
 x.block_until_ready()
 
-# step: Copy it to the device
+# step: Copy the array to the device
 y = jax.device_put(x, on_device)
 y.block_until_ready()
 
-# step: Copy it back
+# step: Copy the array back
 z = jax.device_put(y, on_host)
 assert z.sharding.memory_kind == "pinned_host" and np.asarray(z)[3] == 3
 

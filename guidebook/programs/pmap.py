@@ -1,4 +1,4 @@
-"""What happens on `jax.pmap`
+"""`jax.pmap`
 
 One program runs on several devices, each with its own part of the argument.
 """
@@ -10,10 +10,10 @@ count = jax.local_device_count()
 scale = jax.pmap(lambda x: x * 10)
 
 # step: The first call
-# The argument's rows go to one device each.
+# Each row of the argument goes to one device.
 rows = scale(np.arange(count, dtype=np.float32))
 
-# step: The second call, on what is there already
+# step: The second call, with an argument already on the devices
 again = scale(rows)
 
 # step: Fetch the result

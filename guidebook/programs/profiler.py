@@ -1,6 +1,6 @@
-"""What happens when a profile is taken
+"""Profiling with `jax.profiler.trace`
 
-`jax.profiler.trace` asks the plug-in's profiler, an extension of the table, to collect what the devices do.
+JAX calls the profiler extension of the plug-in, which collects device events.
 """
 
 import tempfile
@@ -16,10 +16,10 @@ with tempfile.TemporaryDirectory() as folder:
     # step: Start a profile
     jax.profiler.start_trace(folder)
 
-    # step: Work while it is taken
+    # step: Work during the profile
     with jax.profiler.TraceAnnotation("three products"):
         for _ in range(3):
             work(x).block_until_ready()
 
-    # step: Stop, and collect it
+    # step: Stop and collect the profile
     jax.profiler.stop_trace()

@@ -1,6 +1,7 @@
-"""What happens on several devices
+"""Sharded arrays and programs
 
-An array is split over four devices, programs run on all of them, and `shard_map` talks between them by collectives.
+The program shards an array over four devices and runs programs on all of them. The devices communicate through
+collectives in `shard_map`.
 """
 
 import jax
@@ -13,11 +14,11 @@ rows = NamedSharding(mesh, PartitionSpec("x"))
 everywhere = NamedSharding(mesh, PartitionSpec())
 values = np.arange(32, dtype=np.float32).reshape(8, 4)
 
-# step: Split an array over the devices
+# step: Shard an array over the devices
 array = jax.device_put(values, rows)
 array.block_until_ready()
 
-# step: Put an array on all devices
+# step: Replicate an array on all devices
 weights = jax.device_put(np.ones((4, 4), np.float32), everywhere)
 
 # step: Run a program on all devices
@@ -28,7 +29,7 @@ product.block_until_ready()
 total = jax.jit(lambda x: x.sum(), out_shardings=everywhere)(array)
 assert float(total) == values.sum()
 
-# step: Talk between devices in `shard_map`
+# step: Communicate between devices in `shard_map`
 ring = [(i, (i + 1) % len(devices)) for i in range(len(devices))]
 
 
@@ -39,9 +40,9 @@ def around(x):
 shifted = jax.jit(jax.shard_map(around, mesh=mesh, in_specs=PartitionSpec("x"), out_specs=PartitionSpec("x")))(array)
 shifted.block_until_ready()
 
-# step: Lay an array out anew
+# step: Reshard an array
 columns = jax.device_put(array, NamedSharding(mesh, PartitionSpec(None, "x")))
 columns.block_until_ready()
 
-# step: Fetch an array that is on several devices
+# step: Fetch a sharded array
 assert np.array_equal(np.asarray(columns), values)

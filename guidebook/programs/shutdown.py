@@ -1,23 +1,22 @@
-"""What happens at the end of the process
+"""Process exit
 
-Arrays and programs that are still there are destroyed while Python ends, then the client. Work may be on its way
-then.
+When Python exits, it destroys the remaining arrays and programs, then the client. Work may still be pending.
 """
 
 import jax
 import numpy as np
 
-# step: Leave an array, a program, and work on its way
+# step: Leave an array, a program and pending work
 array = jax.device_put(np.ones((256, 256), np.float32))
 power = jax.jit(lambda x: x @ x @ x)
 on_its_way = power(array)
 
-# step: Close the backends by hand
-# At the end of the process JAX does the same, unless somebody did it before.
+# step: Close the backends explicitly
+# JAX does the same at exit, unless it was done before.
 del array, on_its_way
 jax.clear_caches()
 jax.extend.backend.clear_backends() if hasattr(jax, "extend") else None
 
-# step: Open them again, and let the process end
+# step: Reopen the backends and exit
 array = jax.device_put(np.ones((256, 256), np.float32))
 on_its_way = jax.jit(lambda x: x @ x)(array)

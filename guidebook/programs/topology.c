@@ -1,7 +1,7 @@
-// A compiler without its devices
+// Compiling for a topology without devices
 //
-// What can be asked of a topology, and compiled for it, where no device is: the compiler in libtpu describes the chips
-// of a slice, their hosts and their connections.
+// The client queries a topology and compiles for it, without a device. The compiler in libtpu describes the chips of a
+// slice, their hosts and their connections.
 //
 //   cc -I HEADERS -o topology topology.c -ldl && ./topology PLUGIN.so [TOPOLOGY]
 #include "client.h"

@@ -1,6 +1,6 @@
-"""What PyTorch/XLA calls in a step of training
+"""A PyTorch/XLA training step
 
-torch_xla records operations and compiles them together when a value is needed, or at the end of a step.
+torch_xla records operations. It compiles them together when a value is needed, or at the end of a step.
 """
 
 import torch
@@ -9,12 +9,12 @@ import torch_xla
 # step: Find the device
 device = torch_xla.device()
 
-# step: Put tensors on it
+# step: Put tensors on the device
 weights = torch.ones(4, 4, requires_grad=True, device=device)
 x = torch.arange(8, dtype=torch.float32).reshape(2, 4).to(device)
 
 # step: The first step
-# Nothing runs before `sync`: then all of it is one program.
+# Nothing runs before `sync`. Then one program runs all operations.
 loss = torch.tanh(x @ weights).sum()
 loss.backward()
 torch_xla.sync()

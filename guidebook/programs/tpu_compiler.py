@@ -1,6 +1,6 @@
-"""What happens when a TPU's compiler compiles without a TPU
+"""Compiling for a TPU without a TPU
 
-libtpu describes a slice that is not there, and compiles for it: five generations, from v3 to TPU7x.
+libtpu describes a TPU slice that is not present, and compiles for it: five generations, from v3 to TPU7x.
 """
 
 import jax
@@ -22,7 +22,7 @@ def compiled_for(topology_name):
 # step: Compile for a v5e of 4x4 chips
 compiled = compiled_for("v5e:4x4")
 
-# step: Ask for costs, memory, and the program's text
+# step: Query costs, memory use and program text
 print(compiled.memory_analysis().temp_size_in_bytes, len(compiled.as_text()))
 assert compiled.cost_analysis()
 
@@ -39,7 +39,7 @@ compiled_for("v6e:2x4")
 compiled_for("tpu7x:2x2x1")
 
 # step: Look for devices
-# There are none, and the client says so.
+# The client reports an error, because there are none.
 try:
     jax.devices("tpu")
 except RuntimeError as error:

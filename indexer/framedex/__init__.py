@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from framedex.lazy import exports
+from framedex.lazy import export_lazily
 
 if TYPE_CHECKING:
     from framedex.index.opening import open_index
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["load_ipython_extension", "open_index", "unload_ipython_extension"]
 
-__getattr__ = exports(
+__getattr__ = export_lazily(
     __name__,
     {
         "index.opening": ("open_index",),

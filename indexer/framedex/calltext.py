@@ -13,17 +13,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from framedex import words
-from framedex.errortext import full_message, headline
-from framedex.objects import function_named
+from framedex.errortext import headline, message_with_code
+from framedex.objects import find_boundary_function
 from framedex.plaintext import printable, truncate
 
 if TYPE_CHECKING:
     from framedex.model import CallRow
     from framedex.objects import BoundaryFunction
 
-_LONGEST = 40  # characters of a text
-_MOST = 4  # elements of a list
-_FEW = 3  # values of brief arguments
+_MAX_TEXT_LENGTH = 40  # characters of a text
+_MAX_ELEMENTS = 4  # elements of a list
+_MAX_BRIEF_VALUES = 3  # values of brief arguments
 _FFI = "ffi"  # the boundary whose values are already texts: `f32[4,8], s32[]` and `eps=f32(1e-05), how="x"`
 _NO_VALUES = {"error_message", "more_values_not_recorded"}
 _KEPT = ".kept"  # the suffix of values that name files of the capture
@@ -37,20 +37,20 @@ def call_text(call: CallRow) -> str:
 def arguments_text(call: CallRow) -> str:
     """The arguments of a call."""
     if call.boundary == _FFI:
-        return ", ".join(printable(text) for name in ("arguments", "attributes") if (text := _given(call, name)))
-    known = function_named(call.function)
-    return ", ".join(_values(call, known, [name for name in call.arguments if name not in known.outputs]))
+        return ", ".join(printable(text) for name in ("arguments", "attributes") if (text := _text_value(call, name)))
+    known = find_boundary_function(call.function)
+    return ", ".join(_format_values(call, known, [name for name in call.arguments if name not in known.outputs]))
 
 
 def arguments_in_brief(arguments: dict[str, Any]) -> str:
     """The arguments of any function, abbreviated: shape and bytes of an array, else the first few plain values."""
-    if (shape := _shape(arguments)) is not None:
+    if (shape := _format_array(arguments)) is not None:
         return shape
     given, results = arguments.get("arguments"), arguments.get("results")
     if isinstance(given, str) and isinstance(results, str):  # of an FFI handler
         return printable(f"({given}) -> ({results})")
-    plain = [_plain(name, value) for name, value in arguments.items() if _says_something(arguments, name)]
-    return ", ".join(plain[:_FEW]) + (", …" if len(plain) > _FEW else "")
+    plain = [_format_value(name, value) for name, value in arguments.items() if _is_shown(arguments, name)]
+    return ", ".join(plain[:_MAX_BRIEF_VALUES]) + (", …" if len(plain) > _MAX_BRIEF_VALUES else "")
 
 
 def arguments_as_recorded(arguments: dict[str, Any]) -> str:
@@ -59,14 +59,14 @@ def arguments_as_recorded(arguments: dict[str, Any]) -> str:
         ", ".join(
             f"{name}={json.dumps(value, ensure_ascii=False)}"
             for name, value in arguments.items()
-            if name != "error_message" and _tells(value)
+            if name != "error_message" and _is_meaningful(value)
         )
     )
 
 
 def objects_text(call: CallRow) -> str:
     """The objects among the values of a call, each with its argument name."""
-    return ", ".join(f"{printable(name)}={_object(named)}" for name, named in call.objects.items())
+    return ", ".join(f"{printable(name)}={_format_object(named)}" for name, named in call.objects.items())
 
 
 def values_by_name(call: CallRow) -> list[tuple[str, str]]:
@@ -74,7 +74,9 @@ def values_by_name(call: CallRow) -> list[tuple[str, str]]:
     return [
         (
             printable(name),
-            _object(named) if (named := call.objects.get(name)) is not None else _plain_value(name, value),
+            _format_object(named)
+            if (named := call.objects.get(name)) is not None
+            else _format_plain_value(name, value),
         )
         for name, value in call.arguments.items()
         if not _is_left_out(call.arguments, name)
@@ -86,11 +88,11 @@ def outcome_text(call: CallRow) -> str:
     if call.error > 0:
         return f" -> {error_headline(call)}"
     if call.boundary == _FFI:
-        given = _given(call, "results")
+        given = _text_value(call, "results")
         when = " later" if call.arguments.get("asynchronous") else ""
         return f" -> {printable(given)}{when}" if given else ""
-    known = function_named(call.function)
-    results = list(_values(call, known, [name for name in call.arguments if name in known.outputs]))
+    known = find_boundary_function(call.function)
+    results = list(_format_values(call, known, [name for name in call.arguments if name in known.outputs]))
     if len(results) == 1:  # a single result needs no name
         results = [results[0].partition("=")[2] or results[0]]
     return f" -> {', '.join(results)}" if results else ""
@@ -98,28 +100,28 @@ def outcome_text(call: CallRow) -> str:
 
 def error_lines(call: CallRow) -> list[str]:
     """The error of a call with its message, line by line."""
-    return [printable(line) for line in _error(call).split("\n")]
+    return [printable(line) for line in _full_error(call).split("\n")]
 
 
 def error_headline(call: CallRow) -> str:
     """The error of a call on one line; see `errortext.headline`."""
-    return printable(headline(_error(call)))
+    return printable(headline(_full_error(call)))
 
 
-def _error(call: CallRow) -> str:
-    return full_message(call.error, str(call.arguments.get("error_message") or ""))
+def _full_error(call: CallRow) -> str:
+    return message_with_code(call.error, str(call.arguments.get("error_message") or ""))
 
 
-def _given(call: CallRow, name: str) -> str:
+def _text_value(call: CallRow, name: str) -> str:
     value = call.arguments.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _values(call: CallRow, known: BoundaryFunction, names: list[str]) -> Iterator[str]:
+def _format_values(call: CallRow, known: BoundaryFunction, names: list[str]) -> Iterator[str]:
     """The texts of the named values that are meaningful: an object by name, an array as type, shape and size."""
     types = {field.name: field.type for field in known.objects}
     first = next(iter(types), None)
-    shape = _shape(call.arguments) if "type" in names or len(names) == len(call.arguments) else None
+    shape = _format_array(call.arguments) if "type" in names or len(names) == len(call.arguments) else None
     plain: list[str] = []
     for name in names:
         value = call.arguments[name]
@@ -130,13 +132,13 @@ def _values(call: CallRow, known: BoundaryFunction, names: list[str]) -> Iterato
         named = None if _is_left_out(call.arguments, name) else call.objects.get(name)
         if named is not None:
             is_clear = isinstance(named, list) or name in known.outputs or name in (first, types.get(name))
-            yield _object(named) if is_clear else f"{name}={_object(named)}"
-        elif _says_something(call.arguments, name):
-            plain.append(_plain(name, value))
+            yield _format_object(named) if is_clear else f"{name}={_format_object(named)}"
+        elif _is_shown(call.arguments, name):
+            plain.append(_format_value(name, value))
     yield from plain
 
 
-def _shape(arguments: dict[str, Any]) -> str | None:
+def _format_array(arguments: dict[str, Any]) -> str | None:
     shape, size = array_type(arguments), arguments.get("bytes")
     return f"{shape} {words.size(size)}" if shape is not None and isinstance(size, int) else shape
 
@@ -149,8 +151,8 @@ def array_type(arguments: dict[str, Any]) -> str | None:
     return printable(f"{kind.removeprefix('PJRT_Buffer_Type_')}[{','.join(map(str, dims))}]")
 
 
-def _says_something(arguments: dict[str, Any], name: str) -> bool:
-    return not _is_left_out(arguments, name) and _tells(arguments[name])
+def _is_shown(arguments: dict[str, Any], name: str) -> bool:
+    return not _is_left_out(arguments, name) and _is_meaningful(arguments[name])
 
 
 def _is_left_out(arguments: dict[str, Any], name: str) -> bool:
@@ -159,7 +161,7 @@ def _is_left_out(arguments: dict[str, Any], name: str) -> bool:
     return is_told_elsewhere or _is_unset(arguments, name) or ("." in name and not arguments[name])
 
 
-def _tells(value: Any) -> bool:
+def _is_meaningful(value: Any) -> bool:
     """Whether a value is meaningful by itself: addresses and empty values are not."""
     values = value if isinstance(value, list) else [value]
     return not all(element in (None, "") or _is_address(element) for element in values)
@@ -176,26 +178,26 @@ def _is_unset(arguments: dict[str, Any], name: str) -> bool:
     )
 
 
-def _object(named: str | list[str | None]) -> str:
+def _format_object(named: str | list[str | None]) -> str:
     if isinstance(named, str):
         return named
-    return _listed([each or "?" for each in named])
+    return _format_list([each or "?" for each in named])
 
 
-def _plain(name: str, value: Any) -> str:
-    return f"{printable(name)}={_plain_value(name, value)}"
+def _format_value(name: str, value: Any) -> str:
+    return f"{printable(name)}={_format_plain_value(name, value)}"
 
 
-def _plain_value(name: str, value: Any) -> str:
+def _format_plain_value(name: str, value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and "bytes" in name.split("_"):
         return words.size(value)
     if isinstance(value, list):
-        return _listed([json.dumps(element) for element in value])
+        return _format_list([json.dumps(element) for element in value])
     text = value if isinstance(value, str) else json.dumps(value)
-    return printable(truncate(text, _LONGEST))
+    return printable(truncate(text, _MAX_TEXT_LENGTH))
 
 
-def _listed(elements: list[str]) -> str:
-    if len(elements) > _MOST:
-        elements = [*elements[: _MOST - 1], f"… {len(elements) - _MOST + 1} more"]
+def _format_list(elements: list[str]) -> str:
+    if len(elements) > _MAX_ELEMENTS:
+        elements = [*elements[: _MAX_ELEMENTS - 1], f"… {len(elements) - _MAX_ELEMENTS + 1} more"]
     return f"[{', '.join(elements)}]"

@@ -16,11 +16,17 @@ from framedex.model import Cause
 if TYPE_CHECKING:
     from framedex.model import Change, Compiles, DeviceMemory, Held, OutOfMemory, PythonLine, Transfers, Waits
 
-_MOST_NAMED = 2
-_MOST_VALUES = 6
-_NAMED_BY_WHAT = (Cause.SHAPE, Cause.DTYPE, Cause.ARGUMENTS, Cause.CONSTANTS)
-_NAMED_BEFORE = {Cause.STATIC: "static argument ", Cause.OPTIONS: "compile option "}
-_OF_TYPES = (Cause.SHAPE, Cause.DTYPE, Cause.CODE)
+_MAX_NAMES = 2
+_MAX_VALUES = 6
+_CAUSES_WITHOUT_PREFIX = (Cause.SHAPE, Cause.DTYPE, Cause.ARGUMENTS, Cause.CONSTANTS)
+_CAUSE_PREFIXES = {
+    Cause.STATIC: "static argument ",
+    Cause.STATIC_DATA: "static data ",
+    Cause.PARAMETER: "parameter ",
+    Cause.SETTING: "JAX setting ",
+    Cause.OPTIONS: "compile option ",
+}
+_CAUSES_WITH_TYPES = (Cause.SHAPE, Cause.DTYPE, Cause.CODE)
 _WITHOUT_VALUES = {
     Cause.SAME: "recompiled an identical program: a new `jit` wrapper (a lambda in a loop?), a cleared cache, or a"
     " change that the program does not show (a weak type, a static argument, an unused argument)",
@@ -33,8 +39,19 @@ _WITH_KNOWN_ARGUMENTS = {
     Cause.CODE: "other code for the same arguments: a value from outside the function, a changed JAX setting, or"
     " another function of this name",
 }
+_WITH_KNOWN_KEYS = {
+    Cause.SAME: "recompiled an identical program of the same function and settings: a cleared or full cache, or"
+    " `jax.jit` with other options",
+    Cause.CODE: "other code of the same function for the same arguments: a value from outside the function changed",
+}
+_ADVICE = {
+    Cause.DTYPE: "pass one dtype",
+    Cause.STATIC: "each new value compiles: pass it as an array, or reuse few values",
+    Cause.STATIC_DATA: "each new value compiles: keep one object, or make it an array",
+    Cause.FUNCTION: "define it once and pass the same object",
+}
 _TYPE = re.compile(r"(?P<dtype>\w+)\[(?P<shape>\d+(?:,\d+)*)\]")
-_OF_PARAMETERS = ("argument ", "unused argument ", "result ")
+_PARAMETER_PREFIXES = ("argument ", "unused argument ", "result ")
 _REASONS = {Cause.SAME: "an identical program", Cause.CODE: "other code"}
 
 
@@ -62,7 +79,7 @@ class HeldOn:
         return self.held.latest_call if self.held else self.failures[-1].call
 
 
-def held_on(devices: Iterable[DeviceMemory]) -> Iterator[HeldOn]:
+def memory_by_line(devices: Iterable[DeviceMemory]) -> Iterator[HeldOn]:
     """The memory that each line holds on each device, and the out-of-memory failures of each line."""
     for device in devices:
         yield from (HeldOn(device, held) for held in device.lines)
@@ -86,10 +103,14 @@ def compiles_text(rows: Sequence[Compiles]) -> str:
     failed = sum(row.failed for row in rows)
     of += f", {failed:,} failed" if failed else ""
     if compiled:
-        parts.append(f"compiled {_times(compiled)}{of}, {words.duration(sum(row.total_duration for row in rows))}")
+        parts.append(
+            f"compiled {_format_count(compiled)}{of}, {words.duration(sum(row.total_duration for row in rows))}"
+        )
     if loads:
-        parts.append(f"loaded {_times(loads)} from a cache, {words.duration(sum(row.load_duration for row in rows))}")
-    why = _named(named_reason_text(change) for row in rows for change in row.changes)
+        parts.append(
+            f"loaded {_format_count(loads)} from a cache, {words.duration(sum(row.load_duration for row in rows))}"
+        )
+    why = _join_names(reason_text_with_types(change) for row in rows for change in row.changes)
     return "; ".join(parts) + (f": {why}" if why else "")
 
 
@@ -99,7 +120,7 @@ def compiles_details(rows: Sequence[Compiles]) -> list[str]:
     for row in rows:
         of = f"{row.function}: " if row.function else ""
         found += [f"{of}{failures_text(row)}"] if row.failed else []
-        found += [f"{of}{advised_text(change)}" for change in row.changes]
+        found += [f"{of}{change_text_with_advice(change)}" for change in row.changes]
         found += [f"{of}not all is known of what was compiled: {row.problem}"] if row.problem else []
     return found
 
@@ -109,24 +130,22 @@ def _subject(change: Change) -> str:
     return change.parameter.replace("'", '"') or change.what
 
 
-def named_reason_text(change: Change) -> str:
+def reason_text_with_types(change: Change) -> str:
     """A change in a few words, with the types of a parameter: `shape of x, float32[4..7, 8]`."""
-    types = _folded_types(change.values) if change.parameter else None
+    types = _fold_types(change.values) if change.parameter else None
     return f"{reason_text(change)}{f', {types.text}' if types else ''}"
 
 
-def advised_text(change: Change) -> str:
+def change_text_with_advice(change: Change) -> str:
     """A change and the advice that avoids it: `x was float32[4,8], [7,8]; pad or bucket dimension 0`."""
     advice = _advice(change)
     return f"{change_text(change)}; {advice}" if advice else change_text(change)
 
 
 def _advice(change: Change) -> str:
-    if change.cause is Cause.SHAPE and (types := _folded_types(change.values)) is not None:
+    if change.cause is Cause.SHAPE and (types := _fold_types(change.values)) is not None:
         return f"pad or bucket dimension {types.varying[0]}" if len(types.varying) == 1 else ""
-    if change.cause is Cause.STATIC:
-        return "each new value compiles: pass it as an array, or reuse few values"
-    return "pass one dtype" if change.cause is Cause.DTYPE else ""
+    return _ADVICE.get(change.cause, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +156,7 @@ class _FoldedTypes:
     varying: tuple[int, ...]
 
 
-def _folded_types(values: Sequence[str]) -> _FoldedTypes | None:
+def _fold_types(values: Sequence[str]) -> _FoldedTypes | None:
     """Merge `float32[4,8]` and `float32[7,8]` into `float32[4..7, 8]`; None unless dtype and rank are equal."""
     parsed = [found for value in values if (found := _TYPE.fullmatch(value)) is not None]
     shapes = [found["shape"].split(",") for found in parsed]
@@ -171,24 +190,36 @@ def change_text(change: Change) -> str:
     """A change as a sentence: `x was float32[1], [2], ... [19]`."""
     if not change.values:
         texts = _WITH_KNOWN_ARGUMENTS if change.what else _WITHOUT_VALUES
+        if "settings" in change.what:
+            texts = _WITH_KNOWN_KEYS
         return texts.get(change.cause, change.what or change.cause.value)
-    values = _short(change.values) if change.cause in _OF_TYPES else list(change.values)
-    if len(values) > _MOST_VALUES:
-        values = [*values[: _MOST_VALUES // 2], "...", values[-1]]
-    named = "" if change.cause in _NAMED_BY_WHAT else f"{change.cause.value}: "
-    about = _NAMED_BEFORE.get(change.cause, named)
+    values = _drop_repeated_dtypes(change.values) if change.cause in _CAUSES_WITH_TYPES else list(change.values)
+    if change.cause is Cause.FUNCTION:
+        return _function_text(change)
+    if len(values) > _MAX_VALUES:
+        values = [*values[: _MAX_VALUES // 2], "...", values[-1]]
+    named = "" if change.cause in _CAUSES_WITHOUT_PREFIX else f"{change.cause.value}: "
+    about = _CAUSE_PREFIXES.get(change.cause, named)
     verb = "were" if change.what == "constants" else "was"
     return f"{about}{_subject(change)} {verb} {', '.join(values)}".replace(", ...,", ", ...")
+
+
+def _function_text(change: Change) -> str:
+    """The functions that differ: `<lambda> is a new function object each time`."""
+    names = list(dict.fromkeys(re.sub(r" #\w+", "", value) for value in change.values))
+    if len(names) > 1:
+        return f"another function of this name: {', '.join(names[:_MAX_VALUES])}"
+    return f"{names[0]} is a new function object each time, for which JAX has no trace"
 
 
 def reason_text(change: Change) -> str:
     """A change in a few words: `shape of x`."""
     name = _subject(change)
-    if change.cause in _NAMED_BEFORE:
-        return _NAMED_BEFORE[change.cause] + name
+    if change.cause in _CAUSE_PREFIXES:
+        return _CAUSE_PREFIXES[change.cause] + name
     if change.cause is Cause.ARGUMENTS or change.cause.value == change.what:
         return name
-    if change.cause is not Cause.CODE and change.what.startswith(_OF_PARAMETERS):
+    if change.cause is not Cause.CODE and change.what.startswith(_PARAMETER_PREFIXES):
         return f"{change.cause.value} of {name}"
     return _REASONS.get(change.cause) or f"{change.cause.value}: {name}"
 
@@ -216,17 +247,18 @@ def transfers_text(rows: Sequence[Transfers]) -> str:
     for is_implicit, name in ((True, "implicit transfer"), (False, "transfer")):
         found = [row for row in rows if row.is_implicit is is_implicit]
         if found:
-            count = _times(sum(row.count for row in found))
+            count = _format_count(sum(row.count for row in found))
             directions = " and ".join(dict.fromkeys(row.direction.value for row in found))
-            how = _named(row.how for row in found)
-            parts.append(f"{name}, {_sizes(found)}, {count}: {directions}{', ' * bool(how)}{how}")
+            how = _join_names(row.how for row in found)
+            parts.append(f"{name}, {_format_size(found)}, {count}: {directions}{', ' * bool(how)}{how}")
     return "; ".join(parts)
 
 
 def transfers_details(rows: Sequence[Transfers]) -> list[str]:
     """Size, number and duration of each kind of transfer."""
     return [
-        f"{transfers_kind(row)}: {_sizes([row])}, {_times(row.count)}, {words.duration(row.total_duration)}"
+        f"{transfers_kind(row)}: {_format_size([row])}, {_format_count(row.count)},"
+        f" {words.duration(row.total_duration)}"
         for row in rows
     ]
 
@@ -235,7 +267,7 @@ def transfers_total(rows: Sequence[Transfers]) -> str:
     """Totals of transfers: `400 transfers, 12 of them implicit, 9.38 KiB`."""
     implicit = sum(row.count for row in rows if row.is_implicit)
     count = words.count(sum(row.count for row in rows), "transfer")
-    return f"{count}, {implicit:,} of them implicit, {_sizes(rows)}"
+    return f"{count}, {implicit:,} of them implicit, {_format_size(rows)}"
 
 
 def memory_kind(row: HeldOn) -> str:
@@ -258,7 +290,7 @@ def memory_text(rows: Sequence[HeldOn]) -> str:
         growth = max(each.growth for each in held)
         parts += [f"leaks {words.size(growth)} a step"] if growth else []
     failures = sum(len(row.failures) for row in rows)
-    parts += [f"failed {_times(failures)} for want of memory"] if failures else []
+    parts += [f"failed {_format_count(failures)} for want of memory"] if failures else []
     return ", ".join(parts)
 
 
@@ -307,14 +339,14 @@ def waits_kind(row: Waits) -> str:
 
 def waits_text(rows: Sequence[Waits]) -> str:
     """Summary of waits: `waited 1.2 s, 400 times: copy to the host`."""
-    count = _times(sum(row.count for row in rows))
-    return f"waited {_total(rows)}, {count}: {_named(row.how.value for row in rows)}"
+    count = _format_count(sum(row.count for row in rows))
+    return f"waited {_format_total(rows)}, {count}: {_join_names(row.how.value for row in rows)}"
 
 
 def waits_details(rows: Sequence[Waits]) -> list[str]:
     """The waits of each thread: reason, number, total and longest duration, and uncertain or unfinished waits."""
     return [
-        f"{waits_kind(row)}: {_times(row.count)}, {words.duration(row.total_duration)},"
+        f"{waits_kind(row)}: {_format_count(row.count)}, {words.duration(row.total_duration)},"
         f" the longest {words.duration(row.longest_duration)}"
         + (f"; {row.unsure:,} of them may have ended before the next call" if row.unsure else "")
         + (f"; {row.unended:,} of them had not ended when the recording ended" if row.unended else "")
@@ -324,10 +356,10 @@ def waits_details(rows: Sequence[Waits]) -> list[str]:
 
 def waits_total(rows: Sequence[Waits]) -> str:
     """Totals of waits: `400 waits, 1.2 s`."""
-    return f"{words.count(sum(row.count for row in rows), 'wait')}, {_total(rows)}"
+    return f"{words.count(sum(row.count for row in rows), 'wait')}, {_format_total(rows)}"
 
 
-def _short(values: Sequence[str]) -> list[str]:
+def _drop_repeated_dtypes(values: Sequence[str]) -> list[str]:
     """The types in order, each without its dtype if it repeats the previous one."""
     found, before = [], ""
     for value in values:
@@ -337,25 +369,25 @@ def _short(values: Sequence[str]) -> list[str]:
     return found
 
 
-def _times(count: int) -> str:
+def _format_count(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
-def _named(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     """The first distinct names, and the number of the others."""
     several = [name for name in dict.fromkeys(names) if name]
-    hidden = len(several) - _MOST_NAMED
+    hidden = len(several) - _MAX_NAMES
     if hidden > 0:
-        return f"{', '.join(several[:_MOST_NAMED])} and {hidden:,} more"
+        return f"{', '.join(several[:_MAX_NAMES])} and {hidden:,} more"
     return " and ".join(several)
 
 
-def _sizes(rows: Sequence[Transfers]) -> str:
+def _format_size(rows: Sequence[Transfers]) -> str:
     if all(row.unsized == row.count for row in rows):
         return "size not known"
     return f"{'at least ' * any(row.unsized for row in rows)}{words.size(sum(row.size for row in rows))}"
 
 
-def _total(rows: Sequence[Waits]) -> str:
+def _format_total(rows: Sequence[Waits]) -> str:
     at_least = "at least " if any(row.unended for row in rows) else ""
     return f"{at_least}{words.duration(sum(row.total_duration for row in rows))}"

@@ -8,14 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from framedex import words
-from framedex.diff.model import IN_THE_RUNTIME, About
-from framedex.diff.verdicts import Verdict
+from framedex.capturetext import answer_heading
+from framedex.diff.model import IN_THE_RUNTIME, About, Verdict
 from framedex.model.scopes import Counted
-from framedex.scopetext import answer_heading
 
 if TYPE_CHECKING:
     from framedex.diff.model import Differences, OfLine, Quantity, Side
-    from framedex.diff.runs import Run
+    from framedex.diff.stack_paths import Run
 
 _NONE = "none"
 _REASONS = (About.COMPILES, About.TIMES, About.BYTES, About.CALLS)
@@ -24,20 +23,20 @@ _VERDICTS = {
     Verdict.BETTER: "got better",
     Verdict.OTHER: "changed without a cost",
 }
-_ENDS = 2  # frames shown at each end of a run
+_FRAMES_AT_EACH_END = 2  # frames shown at each end of a run
 
 
 def quantity_text(quantity: Quantity) -> str:
     """A quantity that changed: `calls PJRT_Client_Compile 2 -> 3`."""
-    return " ".join(filter(None, (quantity.name, quantity.of, change_of(quantity))))
+    return " ".join(filter(None, (quantity.name, quantity.of, change_text(quantity))))
 
 
-def change_of(quantity: Quantity) -> str:
+def change_text(quantity: Quantity) -> str:
     """The old and the new value: `2 -> 3`, `1.2 ms -> none`."""
-    return f"{amount(quantity, quantity.before)} -> {amount(quantity, quantity.after)}"
+    return f"{amount_text(quantity, quantity.before)} -> {amount_text(quantity, quantity.after)}"
 
 
-def amount(quantity: Quantity, number: int | None) -> str:
+def amount_text(quantity: Quantity, number: int | None) -> str:
     """One of the two numbers with its unit; `none` for None."""
     if number is None:
         return _NONE
@@ -61,19 +60,19 @@ def side_heading(side: Side) -> str:
     return answer_heading(replace(side.answer, counted=Counted.CHOSEN))
 
 
-def run_text(run: Run) -> str:
+def path_section_text(run: Run) -> str:
     """The first and the last frames of a run, and the number of calls through the last frame."""
     names = [each.function for each in run.frames]
-    hidden = len(names) - 2 * _ENDS
+    hidden = len(names) - 2 * _FRAMES_AT_EACH_END
     if hidden > 1:
-        names[_ENDS:-_ENDS] = [f"({hidden} frames)"]
+        names[_FRAMES_AT_EACH_END:-_FRAMES_AT_EACH_END] = [f"({hidden} frames)"]
     last = run.frames[-1]
     differs = last.is_shared and last.before != last.after
     calls = f"{last.before:,} -> {last.after:,}" if differs else f"{last.before or last.after:,}"
     return f"{' > '.join(names)}  {calls}"
 
 
-def reasons(line: OfLine) -> list[str]:
+def line_reasons(line: OfLine) -> list[str]:
     """The differences of a line: reasons for different programs, then compilations, times, bytes and calls."""
     figures = sorted(line.quantities, key=lambda each: _REASONS.index(each.about))
     shown = [quantity_text(each) for each in figures if each.name != IN_THE_RUNTIME]

@@ -1,20 +1,19 @@
-"""Readable error messages: on one line, and without the outer frames of a long traceback."""
+"""Names of error codes, and readable error messages: on one line, and without the outer frames of a long traceback."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from enum import IntEnum
 
-from framedex.errorcodes import error_name
-
-MOST_LINES = 12
+MAX_LINES = 12
 """Lines to show of a message that is one of many."""
 
 _TRACEBACK = "Traceback (most recent call last):"
 _FRAME = re.compile(r'\s*File "(?P<path>.+)", line (?P<line>\d+)(?:, in (?P<function>.+))?')
 
 
-def full_message(code: int, message: str) -> str:
+def message_with_code(code: int, message: str) -> str:
     """The message after the name of its code, which PJRT plug-ins often include already."""
     name = error_name(code)
     if not message:
@@ -43,10 +42,40 @@ def split_headline(message: str) -> tuple[str, str]:
     return first.removesuffix(_TRACEBACK) + exception, f"{frame['path']}:{frame['line']}{function}"
 
 
-def innermost_lines(message: str, most: int = MOST_LINES) -> Sequence[str]:
+def abbreviate_message(message: str, most: int = MAX_LINES) -> Sequence[str]:
     """At most `most` lines of a message: the first, and the last ones, which name the exception and its source line."""
     lines = message.rstrip("\n").split("\n")
     if len(lines) <= most:
         return lines
     left_out = len(lines) - most + 1
     return [lines[0], f"  … {left_out:,} lines left out", *lines[1 + left_out :]]
+
+
+class ErrorCode(IntEnum):
+    """PJRT_Error_Code of the PJRT C API, which follows absl::StatusCode."""
+
+    OK = 0
+    CANCELLED = 1
+    UNKNOWN = 2
+    INVALID_ARGUMENT = 3
+    DEADLINE_EXCEEDED = 4
+    NOT_FOUND = 5
+    ALREADY_EXISTS = 6
+    PERMISSION_DENIED = 7
+    RESOURCE_EXHAUSTED = 8
+    FAILED_PRECONDITION = 9
+    ABORTED = 10
+    OUT_OF_RANGE = 11
+    UNIMPLEMENTED = 12
+    INTERNAL = 13
+    UNAVAILABLE = 14
+    DATA_LOSS = 15
+    UNAUTHENTICATED = 16
+
+
+def error_name(code: int) -> str:
+    """The name of a code (`RESOURCE_EXHAUSTED`), or its number if PJRT does not define it."""
+    try:
+        return ErrorCode(code).name
+    except ValueError:
+        return str(code)

@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from framedex.onpath import absolute_search_path, program_on_path
+from framedex.folders import absolute_search_path, program_on_path
 
-_PATIENCE = 10.0  # seconds; a status of XLA takes 0.1
-_OFF = {"core.fsmonitor": "", "core.hooksPath": "/dev/null", "log.showSignature": "false"}
-_USERS_OWN = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")
-_OF_CONNECTIONS = (
+_TIMEOUT_S = 10.0  # seconds; a status of XLA takes 0.1
+_DISABLED = {"core.fsmonitor": "", "core.hooksPath": "/dev/null", "log.showSignature": "false"}
+_USER_VARIABLES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")
+_CONNECTION_VARIABLES = (
     *("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_PROXY_COMMAND", "GIT_PROXY_SSL_CAINFO"),
     *("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_CERT", "GIT_SSL_KEY", "GIT_SSL_NO_VERIFY"),
 )
@@ -29,19 +29,19 @@ _OF_CONNECTIONS = (
 class Git:
     """git in a folder. Methods never raise: they return None if git is missing, slow or fails.
 
-    `overruled` is configuration that overrides the folder's own. `error` is the output of the last failed command, on
+    `overrides` is configuration that overrides the folder's own. `error` is the output of the last failed command, on
     one line.
     """
 
-    def __init__(self, folder: Path, patience: float = _PATIENCE, objects: Sequence[Path] = ()) -> None:
+    def __init__(self, folder: Path, patience: float = _TIMEOUT_S, objects: Sequence[Path] = ()) -> None:
         """Run git in `folder`, at most `patience` seconds per command, with `objects` as additional object folders."""
         self._folder = folder
         self._patience = patience
         self._objects = objects
-        self.overruled: Mapping[str, str] = {}
+        self.overrides: Mapping[str, str] = {}
         self.error = ""
 
-    def content(self, *arguments: str, given: bytes = b"") -> bytes | None:
+    def output(self, *arguments: str, given: bytes = b"") -> bytes | None:
         """The output of a command with `given` as input; None if it fails or times out, or git is missing."""
         git = program_on_path("git")
         if git is None:
@@ -55,7 +55,7 @@ class Git:
                 capture_output=True,
                 timeout=self._patience,
                 check=False,
-                env=git_environment(self.overruled, objects=self._objects),
+                env=git_environment(self.overrides, objects=self._objects),
             )
         except subprocess.TimeoutExpired:
             self.error = f"it took more than {self._patience:.0f} s"
@@ -68,16 +68,16 @@ class Git:
 
     def text(self, *arguments: str) -> str | None:
         """The output of a command as text; bytes that are not UTF-8 are decoded with surrogate escapes."""
-        content = self.content(*arguments)
+        content = self.output(*arguments)
         return None if content is None else os.fsdecode(content)
 
 
-def started(
+def start_git(
     folder: Path,
     *arguments: str,
     stdin: int | IO[bytes],
     stdout: int | IO[bytes],
-    overruled: Mapping[str, str],
+    overrides: Mapping[str, str],
     protocols: str = "",
     objects: Sequence[Path] = (),
     held: Sequence[int] = (),
@@ -98,23 +98,23 @@ def started(
         stdin=stdin,
         stdout=stdout,
         stderr=subprocess.PIPE,
-        env=git_environment(overruled, protocols, objects),
+        env=git_environment(overrides, protocols, objects),
         pass_fds=held,
         start_new_session=True,
     )
 
 
 def _command(git: str, folder: Path, arguments: Sequence[str]) -> list[str | Path]:
-    options = [part for name, value in _OFF.items() for part in ("-c", f"{name}={value}")]
+    options = [part for name, value in _DISABLED.items() for part in ("-c", f"{name}={value}")]
     return [git, *options, "-C", folder, *arguments]
 
 
-def git_environment(overruled: Mapping[str, str], protocols: str = "", objects: Sequence[Path] = ()) -> dict[str, str]:
+def git_environment(overrides: Mapping[str, str], protocols: str = "", objects: Sequence[Path] = ()) -> dict[str, str]:
     """This process's environment, without variables that make git change repository, prompt, lock, fetch or translate.
 
-    `overruled` is passed as environment variables: on the command line, a name ends at its first `=`.
+    `overrides` is passed as environment variables: on the command line, a name ends at its first `=`.
     """
-    users_own = (*_USERS_OWN, *_OF_CONNECTIONS) if protocols else _USERS_OWN
+    users_own = (*_USER_VARIABLES, *_CONNECTION_VARIABLES) if protocols else _USER_VARIABLES
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in users_own}
     own = {
         "GIT_ASKPASS": "",
@@ -126,13 +126,13 @@ def git_environment(overruled: Mapping[str, str], protocols: str = "", objects: 
     # Restrict protocols regardless of the folder's `protocol.NAME.allow`: git before 2.44 fetches missing objects.
     own |= {"GIT_ALLOW_PROTOCOL": protocols, "PATH": absolute_search_path()}
     if objects:
-        own["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = os.pathsep.join(map(_quoted, objects))
-    for number, (name, value) in enumerate(overruled.items()):
+        own["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = os.pathsep.join(map(_quote_folder, objects))
+    for number, (name, value) in enumerate(overrides.items()):
         own |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
-    return kept | own | {"GIT_CONFIG_COUNT": str(len(overruled))}
+    return kept | own | {"GIT_CONFIG_COUNT": str(len(overrides))}
 
 
-def _quoted(folder: Path) -> str:
+def _quote_folder(folder: Path) -> str:
     """A folder, quoted for git's list of folders."""
     text = str(folder)
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

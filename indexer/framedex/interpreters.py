@@ -25,14 +25,14 @@ from typing import Any
 
 from framedex import words
 from framedex.errors import FramedexError
-from framedex.onpath import absolute_folders, absolute_search_path
+from framedex.folders import absolute_folders, absolute_search_path
 from framedex.plaintext import printable
 
 _ISOLATED = "-I"
-_MOST_SAID = 200  # characters of a failing interpreter's message: some programs repeat all their arguments
+_MAX_MESSAGE_LENGTH = 200  # characters of a failing interpreter's message: some programs repeat all their arguments
 
 # `site` reads the .pth files of the user's packages, as in this process: an editable installation is one of them.
-_OWN = """\
+_OWN_PATH_CODE = """\
 import sys
 path, doubtful, user_site = {path}, {doubtful}, {user_site}
 if user_site:
@@ -57,29 +57,31 @@ sys.path[packages.index(True) : packages.index(True)] = added
 """
 
 
-def own_module(module: str, opened: Iterable[Path]) -> list[str]:
+def own_module_command(module: str, opened: Iterable[Path]) -> list[str]:
     """The command that runs a framedex module in its own interpreter, like `python -m MODULE`.
 
     Nothing is imported from the folders `opened` in an editor, except framedex itself if it is installed in one.
     """
-    return own_code(f"import runpy\nrunpy.run_module({module!r}, run_name='__main__', alter_sys=True)", opened)
+    return own_code_command(f"import runpy\nrunpy.run_module({module!r}, run_name='__main__', alter_sys=True)", opened)
 
 
-def own_code(code: str, opened: Iterable[Path]) -> list[str]:
+def own_code_command(code: str, opened: Iterable[Path]) -> list[str]:
     """The command that runs framedex code in its own interpreter; callers append its arguments."""
     path = absolute_folders(os.pathsep.join(sys.path))
-    doubtful = _doubtful(opened)
+    doubtful = _untrusted_folders(opened)
     values = {"path": path, "doubtful": [each for each in path if os.path.realpath(each) in doubtful]}
-    start = _OWN.format(**{name: ascii(value) for name, value in values.items()}, user_site=ascii(_user_site()))
+    start = _OWN_PATH_CODE.format(
+        **{name: ascii(value) for name, value in values.items()}, user_site=ascii(_user_site())
+    )
     return [sys.executable, _ISOLATED, "-c", start + code]  # noqa: TID251
 
 
-def bare_code(code: str) -> list[str]:
+def bare_code_command(code: str) -> list[str]:
     """The command that runs code that needs only the standard library; callers append its arguments."""
     return [sys.executable, _ISOLATED, "-S", "-c", code]  # noqa: TID251
 
 
-def ask(python: str, program: str, patience: float | None = None) -> Any:
+def query_interpreter(python: str, program: str, patience: float | None = None) -> Any:
     """Run a program in an interpreter that reports on it and its packages; return the JSON that the program prints.
 
     The program may use importlib.metadata, importlib.util, json, os, pkgutil and sys. Raises OSError if there is no
@@ -101,13 +103,15 @@ def ask(python: str, program: str, patience: float | None = None) -> Any:
     return json.loads(done.stdout)
 
 
-def why_not(error: OSError | subprocess.SubprocessError | ValueError) -> str:
+def failure_reason(error: OSError | subprocess.SubprocessError | ValueError) -> str:
     """The reason why `ask` failed, from the interpreter or the system, as the end of a sentence."""
     if isinstance(error, subprocess.CalledProcessError):
         said = [line.strip() for line in (error.stderr or "").splitlines() if line.strip()]
         if said:
             is_traceback = any(line.startswith("Traceback ") for line in said)
-            return printable(shorten(said[-1] if is_traceback else said[0], _MOST_SAID, placeholder=" …")).rstrip(".")
+            return printable(
+                shorten(said[-1] if is_traceback else said[0], _MAX_MESSAGE_LENGTH, placeholder=" …")
+            ).rstrip(".")
         ended = f"by signal {-error.returncode}" if error.returncode < 0 else f"with status {error.returncode}"
         return f"it ended {ended}, without a word"
     if isinstance(error, OSError):
@@ -117,12 +121,14 @@ def why_not(error: OSError | subprocess.SubprocessError | ValueError) -> str:
     return "it prints something else than Python does"
 
 
-def unusable(python: str, error: OSError | subprocess.SubprocessError | ValueError) -> FramedexError:
+def unusable_interpreter_error(python: str, error: OSError | subprocess.SubprocessError | ValueError) -> FramedexError:
     """The error for a named interpreter that cannot be run."""
-    return FramedexError(f"{printable(python)} cannot be run as Python: {why_not(error)}.", "Name another Python.")
+    return FramedexError(
+        f"{printable(python)} cannot be run as Python: {failure_reason(error)}.", "Name another Python."
+    )
 
 
-def _doubtful(opened: Iterable[Path]) -> set[str]:
+def _untrusted_folders(opened: Iterable[Path]) -> set[str]:
     """The real paths of folders that this process imports from only because of its working folder."""
     found = [os.fspath(folder) for folder in opened]
     with suppress(FileNotFoundError):  # a deleted working folder has no modules
@@ -130,10 +136,10 @@ def _doubtful(opened: Iterable[Path]) -> set[str]:
         # Python has made these entries absolute, so their form no longer shows them.
         relative = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if not os.path.isabs(each)]  # noqa: PTH117
         found += [os.path.join(here, each) for each in ("", *relative)]  # noqa: PTH118
-    return set(map(os.path.realpath, found)) - set(map(os.path.realpath, _homes()))
+    return set(map(os.path.realpath, found)) - set(map(os.path.realpath, _package_folders()))
 
 
-def _homes() -> list[str]:
+def _package_folders() -> list[str]:
     """The folders that contain framedex's own packages."""
     packages = [sys.modules.get(name) for name in ("framedex", "framedex_server", "framedex_native")]
     return [str(Path(folder).parent) for package in packages if package for folder in package.__path__]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from framedex_native import ffi as ffi
     from framedex_native.ffi import protobuf as protobuf
 
-PYTHONS = ((3, 11), (3, 14))
+SUPPORTED_PYTHONS = ((3, 11), (3, 14))
 """The oldest and the newest Python with a native part."""
 
 _MODULES = {"framedex_native": "framedex_native", "protobuf": "framedex_native.ffi.protobuf"} | {
@@ -32,7 +32,7 @@ _MODULES = {"framedex_native": "framedex_native", "protobuf": "framedex_native.f
     for name in ("_call_stream", "_extractor", "_native", "_scanner", "behaviour", "ffi")
 }
 _IMPORTING = threading.RLock()  # if imports fail in two threads, one of them could get a half-initialised module
-INSTALL_AGAIN = "Install framedex again: pip install --force-reinstall framedex."
+REINSTALL_REMEDY = "Install framedex again: pip install --force-reinstall framedex."
 
 
 class NoNativePartError(FramedexError):
@@ -47,14 +47,14 @@ def __getattr__(name: str) -> Any:
         with _IMPORTING:
             return import_module(_MODULES[name])
     except ImportError as error:
-        raise _explained(error) from error
+        raise _describe_failure(error) from error
 
 
 def unsupported_system() -> str | None:
     """The reason why this system has no native part, such as `macOS`; None if it is supported."""
     import platform  # only needed without a native part
 
-    oldest, newest = PYTHONS
+    oldest, newest = SUPPORTED_PYTHONS
     if not oldest <= sys.version_info[:2] <= newest:
         return f"Python {sys.version_info[0]}.{sys.version_info[1]}"
     if "t" in getattr(sys, "abiflags", ""):
@@ -75,18 +75,18 @@ def _is_glibc() -> bool:
         return False
 
 
-def _explained(error: ImportError) -> NoNativePartError:
+def _describe_failure(error: ImportError) -> NoNativePartError:
     system = unsupported_system()
     if system is not None:
-        oldest, newest = (f"{major}.{minor}" for major, minor in PYTHONS)
+        oldest, newest = (f"{major}.{minor}" for major, minor in SUPPORTED_PYTHONS)
         return NoNativePartError(
             f"This needs framedex's native part, which does not exist for {system}.",
             f"Record and index on Linux (x86-64, glibc) with Python {oldest} to {newest}, then copy the index here."
             " Questions about an index, `framedex explain` and the language server work everywhere.",
         )
     if _is_missing(error):
-        return NoNativePartError("The native part of framedex is missing from this installation.", INSTALL_AGAIN)
-    return NoNativePartError(f"The native part of framedex cannot be loaded: {error}.", INSTALL_AGAIN)
+        return NoNativePartError("The native part of framedex is missing from this installation.", REINSTALL_REMEDY)
+    return NoNativePartError(f"The native part of framedex cannot be loaded: {error}.", REINSTALL_REMEDY)
 
 
 def _is_missing(error: BaseException | None) -> bool:

@@ -11,13 +11,13 @@ from framedex.plaintext import truncate, visible
 if TYPE_CHECKING:
     from framedex.model import Location, StaticCaller
 
-_LONGEST_TEXT = 100  # characters of a recorded line
+_MAX_TEXT_LENGTH = 100  # characters of a recorded line
 
 _CELL = re.compile(r".*/cells/(?:([^/]+)\.)?(In\[\d+\])(?:-\d+)?\.py")
 
 
 def cell_name(path: str) -> str:
-    """The name of the notebook cell stored in a capture's file (`captures/cells.py`); empty for another file.
+    """The name of the notebook cell stored in a capture's file (`captures/stored_files.py`); empty for another file.
 
     It is `train.ipynb cell In[3]`, or `cell In[3]` if the notebook is unknown.
     """
@@ -40,7 +40,7 @@ def location_labels(location: Location) -> list[str]:
 def recorded_text_labels(location: Location) -> list[str]:
     """The recorded text of a line that was changed or removed; empty if unknown."""
     text = visible(location.recorded_text)
-    return [f"as recorded: {truncate(text, _LONGEST_TEXT)}"] if text else []
+    return [f"as recorded: {truncate(text, _MAX_TEXT_LENGTH)}"] if text else []
 
 
 def release_labels(location: Location) -> list[str]:
@@ -48,7 +48,7 @@ def release_labels(location: Location) -> list[str]:
     return ["nearest release"] * is_of_nearest_release(location.path)
 
 
-def doubt_of_caller(caller: StaticCaller) -> str:
+def caller_doubt(caller: StaticCaller) -> str:
     """How uncertain a static caller is, as a suffix for other text; empty if it is certain."""
     if caller.one_of > 1:
         return f", one of {caller.one_of} that it may call"

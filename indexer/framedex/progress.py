@@ -43,29 +43,29 @@ class Looking:
     def __init__(self) -> None:
         self.listener: Progress = Silence()
         self._advance: Advance = _ignore
-        self._looks = self._told = 0
-        self._calls_a_look = 1.0
+        self._reads = self._reported = 0
+        self._calls_per_read = 1.0
 
     @contextmanager
-    def through(self, calls: int, looks: int | None = None) -> Iterator[None]:
+    def expect_calls(self, calls: int, looks: int | None = None) -> Iterator[None]:
         """Report progress within the block: `calls` calls in `looks` reads, by default one read per call.
 
         `looks` is higher than `calls` if some calls need several reads.
         """
         total = looks or calls
-        self._looks = self._told = 0
-        self._calls_a_look = calls / max(total, 1)
+        self._reads = self._reported = 0
+        self._calls_per_read = calls / max(total, 1)
         with self.listener.task("Reading calls", total) as self._advance:
             try:
                 yield
             finally:
                 self._advance = _ignore
 
-    def passed(self, looks: int) -> None:
+    def advance(self, looks: int) -> None:
         """Report this many more finished reads."""
-        self._looks += looks
-        calls = int(self._looks * self._calls_a_look) - self._told
-        self._told += calls
+        self._reads += looks
+        calls = int(self._reads * self._calls_per_read) - self._reported
+        self._reported += calls
         self._advance(looks, calls)
 
 

@@ -6,20 +6,20 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from framedex.model.guidebook.observed import Passed, Road
+from framedex.model.guidebook import Passed, Road
 
-MOST_ROADS = 400
+MAX_FRAMES = 400
 """The maximum number of frames in the trees of a function."""
 
 _NUMBERED = re.compile(r"(?<=\$_)\d+|(?<=#)\d+(?=\})|\+0x[0-9a-f]+(?= \(unnamed)")
 
 
-def by_place(passed: Passed) -> Hashable:
+def place_key(passed: Passed) -> Hashable:
     """The node key of a frame: its function and its source line."""
     return passed.function, passed.language, passed.place
 
 
-def by_function(passed: Passed) -> Hashable:
+def function_key(passed: Passed) -> Hashable:
     """A node key that ignores the line, which moves from release to release."""
     return name_in_any_build(passed.function), passed.language
 
@@ -43,27 +43,27 @@ class RoadTrees:
     `known_by` returns the node key of a frame.
     """
 
-    def __init__(self, known_by: Callable[[Passed], Hashable] = by_place) -> None:
+    def __init__(self, known_by: Callable[[Passed], Hashable] = place_key) -> None:
         self._roots: dict[Hashable, _Node] = {}
         self._known_by = known_by
         self._left_out = 0
 
-    def add_way(self, way: Sequence[Passed], calls: int) -> None:
+    def add_path(self, way: Sequence[Passed], calls: int) -> None:
         """Add calls with this stack path. A path without frames is in no tree."""
         at = self._roots
         for passed in way:
-            at = self._counted(at, passed, calls).below
+            at = self._count_node(at, passed, calls).below
 
-    def add_roads(self, roads: Iterable[Road], left_out: int) -> None:
+    def add_trees(self, roads: Iterable[Road], left_out: int) -> None:
         """Add trees built from other calls, and the number of those calls that the trees lack."""
         self._left_out += left_out
         pending = [(road, self._roots) for road in roads]
         while pending:
             road, at = pending.pop()
-            node = self._counted(at, Passed(road.function, road.language, road.place, road.folded), road.calls)
+            node = self._count_node(at, Passed(road.function, road.language, road.place, road.folded), road.calls)
             pending.extend((each, node.below) for each in road.roads)
 
-    def cut(self, most: int = MOST_ROADS) -> tuple[tuple[Road, ...], int]:
+    def cut(self, most: int = MAX_FRAMES) -> tuple[tuple[Road, ...], int]:
         """The trees, limited to the `most` frames with the most calls, and the number of calls cut off somewhere."""
         everything = list(self._roots.values())
         for node in everything:  # grows while iterating: callers come before their callees
@@ -73,7 +73,7 @@ class RoadTrees:
             node.is_shown = position < most
         return _roads(self._roots), self._left_out + _cut_off(self._roots)
 
-    def _counted(self, at: dict[Hashable, _Node], passed: Passed, calls: int) -> _Node:
+    def _count_node(self, at: dict[Hashable, _Node], passed: Passed, calls: int) -> _Node:
         node = at.setdefault(self._known_by(passed), _Node(passed))
         node.calls += calls
         return node

@@ -14,18 +14,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from framedex.indexplace import leads_inside, may_be_index
+from framedex.errors import SystemLimitError
+from framedex.folders import folders_upwards, is_allowed_index_path, leads_inside
 from framedex.model.scopes import Counted
-from framedex.nearest import nearest
-from framedex.path_resolution.rules import PathRule
+from framedex.path_resolution.files import PathRule
 from framedex.regularfile import read_regular
-from framedex.systemlimits import SystemLimitError
-from framedex.upwards import folders_upwards
+from framedex.words import nearest_name
 
 _OWN_FILE = "framedex.toml"
 _SHARED_FILE = "pyproject.toml"
-_LARGEST = 1 << 20  # bytes
-_MOST_STEPS = 10_000_000
+_MAX_FILE_BYTES = 1 << 20  # bytes
+_MAX_PARSE_STEPS = 10_000_000
 """The maximum number of steps that tomllib may take for the keys of a file: see `_steps`."""
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -104,7 +103,7 @@ class Settings:
             if key in _READERS:
                 settings = _READERS[key](reading, settings, value)
             else:
-                reading.problems.append(_unknown(origin, key, sorted(_READERS)))
+                reading.problems.append(_unknown_key_problem(origin, key, sorted(_READERS)))
         return settings, reading.problems
 
 
@@ -126,53 +125,55 @@ class _Reading:
             named = tuple(dict.fromkeys(path for path in paths if path))
             inside = tuple(path for path in named if self._is_users or leads_inside(path, self._folder))
             return replace(settings, sources=inside, outside=tuple(path for path in named if path not in inside))
-        self._wrong("sources", 'write a list of folders: ["../xla"]')
+        self._report_wrong_value("sources", 'write a list of folders: ["../xla"]')
         return settings
 
     def path_map(self, settings: Settings, value: object) -> Settings:
         remedy = 'write tables [[path-map]] with from = "/build" and to = "../xla"'
         if not isinstance(value, Sequence) or isinstance(value, str):
-            self._wrong("path-map", remedy)
+            self._report_wrong_value("path-map", remedy)
             return settings
         rules = []
         for each in value:
             before, after = (each.get("from"), each.get("to")) if isinstance(each, Mapping) else (None, None)
             if not isinstance(before, str) or not before:
-                self._wrong("path-map", remedy)
+                self._report_wrong_value("path-map", remedy)
             elif path := self._path("path-map", after, remedy):
                 rules.append(PathRule(before, path))
-                self._look_for_others("path-map", each, ("from", "to"))
+                self._report_unknown_keys("path-map", each, ("from", "to"))
         return replace(settings, path_map=tuple(rules))
 
     def links(self, settings: Settings, value: object) -> Settings:
         if not isinstance(value, Mapping):
-            self._wrong("links", 'write a table: xla = "https://example.org/{commit}/{path}#L{line}"')
+            self._report_wrong_value("links", 'write a table: xla = "https://example.org/{commit}/{path}#L{line}"')
             return settings
         links = {}
         for key, template in value.items():
-            if isinstance(template, str) and _is_template(template) and (self._is_users or _is_of_the_web(template)):
+            if isinstance(template, str) and _is_template(template) and (self._is_users or _is_web_address(template)):
                 links[self._component(str(key))] = template
             elif isinstance(template, str) and _is_template(template):
-                self._wrong(
+                self._report_wrong_value(
                     f"links.{key}", "write a URL that begins with https://, or put it into your editor's settings"
                 )
             else:
-                self._wrong(f"links.{key}", "write a URL with {path}, and {line} and {commit} where they belong")
+                self._report_wrong_value(
+                    f"links.{key}", "write a URL with {path}, and {line} and {commit} where they belong"
+                )
         return replace(settings, links=links)
 
     def mirrors(self, settings: Settings, value: object) -> Settings:
         from framedex.fetching.addresses import address_problem, is_local  # few projects set mirrors
 
         if not isinstance(value, Mapping):
-            self._wrong("mirrors", 'write a table: xla = "https://git.example.org/xla.git"')
+            self._report_wrong_value("mirrors", 'write a table: xla = "https://git.example.org/xla.git"')
             return settings
-        self._look_for_others("mirrors", value, _MIRRORED)
+        self._report_unknown_keys("mirrors", value, _MIRRORED)
         mirrors = {}
         for component in (each for each in _MIRRORED if each in value):
             address = value[component]
             problem = address_problem(address) if isinstance(address, str) else "write the address of a repository"
             if problem is not None or not isinstance(address, str):
-                self._wrong(f"mirrors.{component}", problem or "")
+                self._report_wrong_value(f"mirrors.{component}", problem or "")
             elif is_local(address) and not address.startswith("file:"):
                 if path := self._path(f"mirrors.{component}", address, "write a folder"):
                     mirrors[component] = str(path)
@@ -182,7 +183,7 @@ class _Reading:
 
     def index(self, settings: Settings, value: object) -> Settings:
         path = self._path("index", value, "write the path of a file")
-        if path is not None and not self._is_users and not may_be_index(path, self._folder):
+        if path is not None and not self._is_users and not is_allowed_index_path(path, self._folder):
             self.problems.append(
                 f"{self._origin}: index leads to {os.path.realpath(path)}, outside of {self._folder}; name a file"
                 " inside, or one that ends in .db below ~/.local/share, ~/.local/state or ~/.cache, or use"
@@ -193,13 +194,15 @@ class _Reading:
 
     def guidebook(self, settings: Settings, value: object) -> Settings:
         if isinstance(value, str) and _SCHEME.match(value):
-            if _is_of_the_web(value) and value.isprintable() and " " not in value:
+            if _is_web_address(value) and value.isprintable() and " " not in value:
                 return replace(settings, guidebook=value.rstrip("/"))
-            self._wrong("guidebook", "write an address that begins with https://, or a folder")
+            self._report_wrong_value("guidebook", "write an address that begins with https://, or a folder")
             return settings
         folder = self._path("guidebook", value, "write an address that begins with https://, or a folder")
         if folder is not None and not (self._is_users or leads_inside(folder, self._folder)):
-            self._wrong("guidebook", f"write a folder in {self._folder}, or put it into your editor's settings")
+            self._report_wrong_value(
+                "guidebook", f"write a folder in {self._folder}, or put it into your editor's settings"
+            )
             folder = None
         return replace(settings, guidebook=str(folder)) if folder is not None else settings
 
@@ -207,39 +210,41 @@ class _Reading:
         rules = {rule.value: rule for rule in (Counted.LATEST, Counted.ALL)}
         if isinstance(value, str) and value in rules:
             return replace(settings, captures=rules[value])
-        self._wrong("captures", 'write "latest" or "all"')
+        self._report_wrong_value("captures", 'write "latest" or "all"')
         return settings
 
     def budgets(self, settings: Settings, value: object) -> Settings:
         if isinstance(value, Mapping):
             return replace(settings, budgets={str(name): each for name, each in value.items()})
-        self._wrong("budgets", 'write a table: compiles = "train.py:*=1"')
+        self._report_wrong_value("budgets", 'write a table: compiles = "train.py:*=1"')
         return settings
 
     def editor(self, settings: Settings, value: object) -> Settings:
         if isinstance(value, Mapping):
             return replace(settings, editor={**settings.editor, **value})
-        self._wrong("editor", "write a table")
+        self._report_wrong_value("editor", "write a table")
         return settings
 
     def _path(self, key: str, value: object, remedy: str) -> Path | None:
         if not isinstance(value, str) or not value or "\0" in value:
-            self._wrong(key, remedy)
+            self._report_wrong_value(key, remedy)
             return None
         try:
             return Path(os.path.normpath(self._folder / Path(value).expanduser()))
         except RuntimeError:  # the user's home folder is unknown
-            self._wrong(key, "write out the home folder")
+            self._report_wrong_value(key, "write out the home folder")
             return None
 
     def _component(self, key: str) -> str:
         """A component name unchanged; a folder (`../xla`, `/src/xla`) as an absolute path."""
         return os.path.normpath(self._folder / key) if "/" in key or key in (".", "..") else key
 
-    def _look_for_others(self, key: str, table: Mapping[str, object], known: Sequence[str]) -> None:
-        self.problems += [_unknown(self._origin, f"{key}.{name}", known) for name in table if name not in known]
+    def _report_unknown_keys(self, key: str, table: Mapping[str, object], known: Sequence[str]) -> None:
+        self.problems += [
+            _unknown_key_problem(self._origin, f"{key}.{name}", known) for name in table if name not in known
+        ]
 
-    def _wrong(self, key: str, remedy: str) -> None:
+    def _report_wrong_value(self, key: str, remedy: str) -> None:
         self.problems.append(f"{self._origin}: the value of {key} is not understood; {remedy}.")
 
 
@@ -256,9 +261,9 @@ _READERS: Mapping[str, Callable[[_Reading, Settings, object], Settings]] = {
 }
 
 
-def _unknown(origin: str, key: str, known: Sequence[str]) -> str:
+def _unknown_key_problem(origin: str, key: str, known: Sequence[str]) -> str:
     prefix, _, name = key.rpartition(".")
-    near = nearest(name, known)
+    near = nearest_name(name, known)
     advice = f"did you mean {near}?" if near else f"the keys are {', '.join(known)}."
     return f"{origin}: {f'{prefix}.' if prefix else ''}{name} is no setting; {advice}"
 
@@ -274,12 +279,12 @@ def _is_template(text: str) -> bool:
     return is_url and "path" in fields and all(name in _PLACEHOLDERS for name in fields)
 
 
-def _is_of_the_web(template: str) -> bool:
+def _is_web_address(template: str) -> bool:
     """Whether a link leads to a web page, and not to a file or to a program's URL scheme."""
     return template.lower().startswith(("https://", "http://"))
 
 
-def _steps(text: bytes) -> int:
+def _estimate_parse_steps(text: bytes) -> int:
     """An estimate of tomllib's steps for the keys of a text: each part of a key, times the parts of key and table."""
     lines = text.split(b"\n")
     of_table = max((line.count(b".") for line in lines if line.lstrip().startswith(b"[")), default=0)
@@ -291,7 +296,7 @@ def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
     try:
         if not stat.S_ISREG(file.stat().st_mode):  # a folder; a pipe that would never end
             return None, []
-        text = read_regular(file, _LARGEST)
+        text = read_regular(file, _MAX_FILE_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return None, []
     except OSError as error:
@@ -302,7 +307,7 @@ def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
     is_own = file.name == _OWN_FILE
     if not is_own and not _MAY_BE_SET.search(text):
         return None, []
-    if _steps(text) > _MOST_STEPS:
+    if _estimate_parse_steps(text) > _MAX_PARSE_STEPS:
         return None, [f"{file} cannot be read: its keys have too many dots; shorten them."]
     import tomllib  # most projects have no settings, and every command looks for them
 

@@ -2,39 +2,52 @@
 
 The format, version 1, is UTF-8 text, line by line:
 
-    framedex trace, format 1
-    call 17: PJRT_Client_BufferFromHostBuffer, 12.3 µs
-    arguments: 2
-      client: client#1
-      dims: [2,3]
-    capture: /home/me/project/.framedex/captures/2026-11-20
-    command: python demo.py
-    thread: MainThread
-    <empty line>
-    frames, most recent call last:
-      1 P <module> at /home/me/project/demo.py:12
-      2 N xla::PjRtClient::Make at /src/xla/client.cc:40 [definition]
-          or /src/xla/other_client.cc:44 [candidates]
-      3 N jax::Glue in /lib/libjax_common.so+0x1a2b [inlined]
-      4 N xla::Run at xla@5a9e73cbd925:xla/run.cc:7 [single]
+```
+framedex trace, format 1
+call 17: PJRT_Client_BufferFromHostBuffer, 12.3 µs
+arguments: 2
+  client: client#1
+  dims: [2,3]
+capture: /home/me/project/.framedex/captures/2026-11-20
+command: python demo.py
+thread: MainThread
+<empty line>
+frames, most recent call last:
+  1 P <module> at /home/me/project/demo.py:12
+  2 N xla::PjRtClient::Make at /src/xla/client.cc:40 [definition]
+      or /src/xla/other_client.cc:44 [candidates]
+  3 N jax::Glue in /lib/libjax_common.so+0x1a2b [inlined]
+  4 N xla::Run at xla@5a9e73cbd925:xla/run.cc:7 [single]
+```
 
-The `call` line has the duration of the call, or `never returned`, and its error if it has one. `arguments` counts the
-values that follow, one per line.
+Header lines:
 
-A frame line has its number (1 is the outermost), the language (`P` Python, `N` native) and the function. Then comes
-`at PATH:LINE` or, if no source is known, `in MODULE+0xOFFSET`. The path of a source map is not a file
-(docs/reference/source-maps.md). Neither is Python's name for code without a file, `<string>` or `<frozen os>`. Brackets
-contain the precision of the line unless it is exact, the line's staleness, `inlined`, and `returning`. An `or` line
-below gives one more candidate. An `as recorded: TEXT` line has the recorded text of a line that has changed since.
+- `call` has the duration of the call, or `never returned`, and its error if it failed.
+- `arguments` has the number of values. The values follow, one per line.
+- `unmerged: REASON` appears in an unmerged stack.
+- `cut off: REASON` appears in a merged stack that lacks its outermost frames.
+- `dispatched from: PATH:LINE [told by JAX]` is a dispatch line that JAX reports.
 
-An unmerged stack has two frame sections, headed `native frames, ...` and `Python frames, ...`, and a header line
-`unmerged: REASON`. A merged stack without its outermost frames has a header line `cut off: REASON`. Frames on the
-thread that dispatched the call have sections headed `dispatched from thread NAME [HOW], ...`. A dispatch line that JAX
-reports is a header line `dispatched from: PATH:LINE [told by JAX]`. The run of an FFI handler has a section for the
-Python stack of each possible `ffi_call`, headed `ffi_call [exact], ...`.
+A frame line has:
 
-All text from a capture passes through `framedex.plaintext.printable`, so it never contains a line break.
-`framedex.text_stacks.readers.trace` reads the format.
+- its number (1 is the outermost frame)
+- the language (`P` Python, `N` native) and the function
+- `at PATH:LINE`, or `in MODULE+0xOFFSET` if no source is known
+- labels in brackets: the precision of the line unless it is exact, its staleness, `inlined`, and `returning`
+
+A path of a source map is not a file (docs/reference/source-maps.md). Python's name for code without a file, such as
+`<string>` or `<frozen os>`, is not a file either. An `or` line below a frame gives one more candidate. An
+`as recorded: TEXT` line has the recorded text of a line that has changed since.
+
+Headings of sections:
+
+- `frames, ...`: a merged stack
+- `native frames, ...` and `Python frames, ...`: an unmerged stack
+- `dispatched from thread NAME [HOW], ...`: the frames on the thread that dispatched the call
+- `ffi_call [exact], ...`: for the run of an FFI handler, the Python stack of each possible `ffi_call`
+
+`framedex.plaintext.printable` escapes all text from a capture, so it never contains a line break.
+`framedex.text_stacks.readers.locations` reads the format.
 """
 
 from __future__ import annotations
@@ -43,7 +56,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from framedex.missing import why_cut_off, why_unmerged
+from framedex.capturetext import why_cut_off, why_unmerged
 from framedex.model import Language, SectionKind
 from framedex.placetext import location_labels, recorded_text_labels
 from framedex.plaintext import printable

@@ -1,4 +1,4 @@
-"""Readable quantities and commands."""
+"""Readable quantities and commands, byte counts typed by people, and suggestions for misspelled names."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 import shlex
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-_FEW = 3
+_MAX_NAMES = 3
 
 SHARED_MARK = "shared"
 """The first word of the command of a shared capture."""
@@ -65,10 +65,10 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
-def few_of(names: Sequence[str], noun: str) -> str:
+def first_names(names: Sequence[str], noun: str) -> str:
     """The first names and the number of the others: `a.py, b.py, c.py and 2 other files`."""
-    more = f" and {count(len(names) - _FEW, f'other {noun}')}" if len(names) > _FEW else ""
-    return f"{', '.join(names[:_FEW])}{more}"
+    more = f" and {count(len(names) - _MAX_NAMES, f'other {noun}')}" if len(names) > _MAX_NAMES else ""
+    return f"{', '.join(names[:_MAX_NAMES])}{more}"
 
 
 def command_short(command: str) -> str:
@@ -94,3 +94,30 @@ def _split(command: str) -> list[str]:
 
 def _without_folder(path: str) -> str:
     return path.rpartition("/")[2] if path.startswith("/") else path
+
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+
+# More digits exceed any memory, and hundreds of digits overflow a float.
+_NUMBER = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)\s*([kmgt]i?)?b?", re.IGNORECASE | re.ASCII)
+
+BYTE_COUNT_REMEDY = "write it like 1048576, 512MiB or 16GiB"
+
+
+def parse_byte_count(text: str) -> int | None:
+    """The positive number of bytes in a text, such as `1048576`, `512MiB` or `16GB`; None if malformed or 0."""
+    match = _NUMBER.fullmatch(text.strip())
+    size = int(float(match[1]) * _UNITS[(match[2] or "").lower()]) if match else 0
+    return size or None
+
+
+_LIKENESS = 0.5  # difflib ratio: two of three letters, in their order
+
+
+def nearest_name(name: str, known: Iterable[str], likeness: float = _LIKENESS) -> str | None:
+    """The known name most similar to this one, ignoring case; None if no difflib ratio reaches `likeness`."""
+    import difflib  # wrong names are rare
+
+    spelled = {each.lower(): each for each in known}
+    found = difflib.get_close_matches(name.lower(), spelled, 1, likeness)
+    return spelled[found[0]] if found else None

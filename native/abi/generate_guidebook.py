@@ -37,7 +37,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Function:
-    """A function as the guidebook has it; see `framedex.model.guidebook.described`."""
+    """A function as the guidebook has it; see `framedex.model.guidebook`."""
 
     name: str
     kind: str

@@ -20,7 +20,7 @@ import click
     "--tcp",
     metavar="[HOST:]PORT",
     help=(
-        "Serve many clients on this loopback port; 0: a free one. stderr shows the port, the token that "
+        "Serve several clients on this loopback port; 0 chooses a free port. stderr shows the port, the token that "
         "clients must send, and the token's file."
     ),
 )
@@ -29,15 +29,15 @@ import click
     "socket_path",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Serve many clients on this Unix socket. Only you can open it, so it needs no token.",
+    help="Serve several clients on this Unix socket. Only you can open it, so it needs no token.",
 )
 @click.pass_obj
 def serve(index_path: Path | None, log_file: Path | None, tcp: str | None, socket_path: Path | None) -> None:
-    """Run the language server, over stdin and stdout.
+    """Run the language server over stdin and stdout.
 
-    Editors start this command; editors/README.md has the set-up of each. The index is the one of `framedex --index
-    FILE serve`, else the nearest one above the document, above its workspace, or in a subfolder that knows the
-    document.
+    Editors start this command; editors/README.md describes the set-up of each editor. The server uses the index of
+    `framedex --index FILE serve` if given. Otherwise it uses the nearest index above the document or its workspace, or
+    one in a subfolder that contains the document.
     """
     # Creating the LSP classes takes most of the start-up and leaves no garbage to collect (10 ms of 290).
     gc.disable()
@@ -46,7 +46,7 @@ def serve(index_path: Path | None, log_file: Path | None, tcp: str | None, socke
     from framedex_server.sockets import Address
 
     if tcp is not None and socket_path is not None:
-        raise click.UsageError("--tcp and --socket exclude each other: choose one.")
+        raise click.UsageError("--tcp and --socket cannot be combined: choose one.")
     if socket_path is not None:
         sys.exit(serve_clients(socket_path, index_path, log_file))
     if tcp is None:

@@ -32,24 +32,24 @@ Report = Callable[[FramedexError], None]
 
 _log = logging.getLogger(__name__)
 
-MOST_FOLDERS = 1000
+MAX_SEARCHED_FOLDERS = 1000
 """Maximum number of workspace folders searched for nested projects."""
 
-MOST_LISTED = 100
+MAX_OPEN_INDEXES = 100
 """Maximum number of indexes of a workspace that are listed and kept open."""
 
-FRESH = 5.0
+SCAN_TTL_S = 5.0
 """Seconds for which the list of nested indexes is cached: every keystroke in a file without recordings needs it."""
 
-PATIENCE = 0.5
+LOCK_TIMEOUT_S = 0.5
 """Seconds to wait for a locked index: all other queries wait too."""
 
 
 class IndexChoice:
     """The indexes to query: only `fixed` if the user named one, else indexes around the document and the `roots`.
 
-    `roots` returns the workspace folders, and `set_for` the index that the settings name for a folder. `clock` returns
-    monotonic seconds.
+    `roots` returns the workspace folders. `configured_index` returns the index that the settings name for a folder.
+    `clock` returns monotonic seconds.
     """
 
     def __init__(
@@ -57,19 +57,19 @@ class IndexChoice:
         fixed: Path | None,
         roots: Callable[[], Sequence[Path]],
         clock: Callable[[], float] = time.monotonic,
-        set_for: Callable[[Path], Path | None] = lambda root: None,
+        configured_index: Callable[[Path], Path | None] = lambda root: None,
     ) -> None:
         self.fixed = fixed
         self._roots = roots
         self._clock = clock
-        self._set_for = set_for
-        self._inside: dict[Path, tuple[float, list[Path]]] = {}
+        self._configured_index = configured_index
+        self._nested: dict[Path, tuple[float, list[Path]]] = {}
 
     def roots(self) -> list[Path]:
         """Return the real paths of the workspace folders."""
         return [Path(os.path.realpath(root)) for root in self._roots()]
 
-    def upwards(self, document: Path) -> list[Path]:
+    def find_upwards(self, document: Path) -> list[Path]:
         """Return the indexes above a document (real path) and above the workspace folders, likeliest first.
 
         A document inside a workspace folder belongs to the nearest index above it. Any other document (an installed
@@ -80,56 +80,56 @@ class IndexChoice:
         roots = self.roots()
         inside = any(document.is_relative_to(root) for root in roots)
         starts = [document.parent, *roots] if inside else [*roots, document.parent]
-        return list(dict.fromkeys(filter(None, map(self.of_folder, starts))))
+        return list(dict.fromkeys(filter(None, map(self.find_for_folder, starts))))
 
-    def of_folder(self, folder: Path) -> Path | None:
+    def find_for_folder(self, folder: Path) -> Path | None:
         """Return the index that the settings name for a folder, else the nearest one upwards."""
         from framedex.index import find_index
 
-        return self._set_for(folder) or find_index(folder)
+        return self._configured_index(folder) or find_index(folder)
 
-    def of_workspace(self) -> dict[Path, Path]:
+    def find_workspace_indexes(self) -> dict[Path, Path]:
         """Return the indexes of the workspace folders and of nested projects, each with its folder."""
         if self.fixed is not None:
             return {self.fixed: next(iter(self.roots()), self.fixed.parent)}
-        of_roots = ((self.of_folder(root), root) for root in self.roots())
-        inside = {path: path.parent.parent for path in self.inside_workspace()}
+        of_roots = ((self.find_for_folder(root), root) for root in self.roots())
+        inside = {path: path.parent.parent for path in self.find_nested_indexes()}
         return inside | {path: root for path, root in of_roots if path is not None}
 
-    def inside_workspace(self) -> Iterator[Path]:
+    def find_nested_indexes(self) -> Iterator[Path]:
         """Yield the indexes of projects nested in the workspace folders; the search is lazy."""
         if self.fixed is None:
             for root in self.roots():
-                yield from self._indexes_in(root)
+                yield from self._find_indexes_in(root)
 
-    def _indexes_in(self, root: Path) -> list[Path]:
-        known = self._inside.get(root)
-        if known is None or self._clock() - known[0] >= FRESH:
-            found = indexes_in(root)
-            known = self._inside[root] = self._clock(), found
+    def _find_indexes_in(self, root: Path) -> list[Path]:
+        known = self._nested.get(root)
+        if known is None or self._clock() - known[0] >= SCAN_TTL_S:
+            found = find_indexes_below(root)
+            known = self._nested[root] = self._clock(), found
         return known[1]
 
 
-def indexes_in(root: Path) -> list[Path]:
+def find_indexes_below(root: Path) -> list[Path]:
     """Return the indexes of the projects below a folder, newest first."""
-    paths = (project / ".framedex" / "index.db" for project in projects_in(root))
-    states = ((_state(path), path) for path in paths)
+    paths = (project / ".framedex" / "index.db" for project in find_projects_below(root))
+    states = ((_file_state(path), path) for path in paths)
     return [path for _, path in sorted((-state[1], path) for state, path in states if state is not None)]
 
 
-def projects_in(root: Path) -> list[Path]:
+def find_projects_below(root: Path) -> list[Path]:
     """Return the folders with recordings one or two levels below a folder; hidden folders and links are skipped."""
     found = []
-    left = MOST_FOLDERS
+    left = MAX_SEARCHED_FOLDERS
     level = [root]
     for _ in range(2):
-        level = list(islice((folder for parent in level for folder in _folders(parent)), left))
+        level = list(islice((folder for parent in level for folder in _list_folders(parent)), left))
         left -= len(level)
         found += [folder for folder in level if os.path.isdir(folder / ".framedex")]  # noqa: PTH112 - Path's raises
     return found
 
 
-def _folders(parent: Path) -> Iterator[Path]:
+def _list_folders(parent: Path) -> Iterator[Path]:
     try:
         with os.scandir(parent) as entries:
             for entry in entries:
@@ -147,33 +147,35 @@ class Indexes:
         choice: IndexChoice,
         report: Report,
         settings_for: Callable[[Path], FolderSettings] = lambda path: FolderSettings(),
-        beside: Indexes | None = None,
+        shared_with: Indexes | None = None,
     ) -> None:
         """`settings_for` returns the settings that apply to an index.
 
-        `beside` is another instance with its own thread. Both share the indexes being written and the problems already
-        reported.
+        `shared_with` is another instance with its own thread. Both share the indexes being written and the problems
+        already reported.
         """
         self._choice = choice
         self._report = report
         self._settings_for = settings_for
-        self._opened_by: dict[Path, tuple[Mapping[str, str], Counted]] = {}
-        self.filled: set[Path] = beside.filled if beside else set()
+        self._open_settings: dict[Path, tuple[Mapping[str, str], Counted]] = {}
+        self.being_written: set[Path] = shared_with.being_written if shared_with else set()
         """The indexes that this session is writing: they are not reported as empty or outdated."""
-        self.outdated: dict[Path, None] = beside.outdated if beside else {}
-        """Indexes from earlier versions that were not reported yet: the server may rebuild them."""
-        self.kept: set[Path] = beside.kept if beside else set()
+        self.outdated: dict[Path, None] = shared_with.outdated if shared_with else {}
+        """Indexes from earlier versions that were not reported yet, because the server may rebuild them."""
+        self.handled_outdated: set[Path] = shared_with.handled_outdated if shared_with else set()
         """Outdated indexes that were already rebuilt or reported, or whose rebuild failed."""
-        self.at_close: list[Callable[[], None]] = []
+        self.close_callbacks: list[Callable[[], None]] = []
         """Callbacks to run after the last query."""
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-index")
-        self._open: dict[Path, Index] = {}
-        self._used: dict[Path, None] = {}
+        self._open_indexes: dict[Path, Index] = {}
+        self._recently_used: dict[Path, None] = {}
         self._states: dict[Path, tuple[int, ...] | None] = {}
-        self._present: set[Path] | None = None
-        self._told: set[tuple[Path | None, tuple[int, int] | None, str]] = beside._told if beside else set()
+        self._known_root_indexes: set[Path] | None = None
+        self._reported: set[tuple[Path | None, tuple[int, int] | None, str]] = (
+            shared_with._reported if shared_with else set()
+        )
 
-    async def ask(
+    async def query(
         self, document: Path, question: Callable[[Index], Answer], likeliest: Path | None = None
     ) -> Answer | None:
         """Return the result of `question` on the index for `document`; None if no index is usable.
@@ -188,39 +190,39 @@ class Indexes:
         If none has calls through the document (a trace document), the first usable index answers. `question` runs on
         the index thread and must not keep the index.
         """
-        tell = self._telling()
-        return await self.run(lambda: self._answer(document, question, likeliest, tell))
+        report = self._make_thread_safe_report()
+        return await self.run(lambda: self._query_document(document, question, likeliest, report))
 
-    async def ask_of(self, folder: Path, question: Callable[[Index], Answer]) -> Answer | None:
+    async def query_folder(self, folder: Path, question: Callable[[Index], Answer]) -> Answer | None:
         """Return the result of `question` on the index of a folder, whatever it contains; None if there is no index."""
-        tell = self._telling()
-        return await self.run(lambda: self._of_folder(folder, question, tell))
+        report = self._make_thread_safe_report()
+        return await self.run(lambda: self._query_folder(folder, question, report))
 
-    async def each(self, question: Callable[[Index], Answer]) -> list[tuple[Path, Path, Answer | FramedexError]]:
+    async def query_all(self, question: Callable[[Index], Answer]) -> list[tuple[Path, Path, Answer | FramedexError]]:
         """Return the folder, path and result of `question` for every index of the workspace.
 
         If an index is unusable, its error replaces the result.
         """
-        return await self.run(lambda: self._each(question))
+        return await self.run(lambda: self._query_all(question))
 
-    async def problem_of(self, document: Path) -> tuple[Path, FramedexError] | None:
+    async def find_problem(self, document: Path) -> tuple[Path, FramedexError] | None:
         """Return a folder and the error that makes the index of `document` unusable; None if it is usable or missing.
 
         The document belongs to the nearest index above it or the workspace. If there is none above, one usable index
         inside the workspace is enough.
         """
-        return await self.run(lambda: self._problem_of(document))
+        return await self.run(lambda: self._find_problem(document))
 
     async def open_early(self) -> None:
-        """Open the first workspace folder's index: makes the first query fast and reports problems at once."""
+        """Open the first workspace folder's index, so that the first query is fast and problems are reported early."""
         folder = next(iter(self._choice.roots()), None)
         if folder is not None:
-            await self.ask(folder / "any document", lambda index: None)
+            await self.query(folder / "any document", lambda index: None)
 
-    async def that_know(self, documents: Iterable[str]) -> dict[Path, list[str]]:
+    async def indexes_containing(self, documents: Iterable[str]) -> dict[Path, list[str]]:
         """Return the indexes around the source files, each with the files that it contains; report no problems."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._that_know, list(documents))
+        return await loop.run_in_executor(self._thread, self._find_indexes_containing, list(documents))
 
     async def run(self, work: Callable[[], Answer]) -> Answer:
         """Return the result of `work`, run on the index thread: for file access off the protocol loop."""
@@ -231,24 +233,25 @@ class Indexes:
         """Whether the user has named the index."""
         return self._choice.fixed is not None
 
-    def of_folder(self, folder: Path) -> Path | None:
+    def find_for_folder(self, folder: Path) -> Path | None:
         """Return the index of a folder; None if it has none yet."""
-        return self._choice.fixed or self._choice.of_folder(folder)
+        return self._choice.fixed or self._choice.find_for_folder(folder)
 
     def have_changed(self) -> bool:
-        """Return whether another process wrote to an open index, or a workspace folder got one, since the last call.
+        """Return whether another process wrote to an open index or created one since the last call.
 
         For the index thread only.
         """
-        states = {path: self._ask(path, lambda index: index.state(), None) for path in list(self._open)}
+        states = {path: self._query(path, lambda index: index.state(), None) for path in list(self._open_indexes)}
         before, self._states = self._states, states
-        present = self._of_roots()
-        appeared, self._present = present - (present if self._present is None else self._present), present
-        return bool(appeared) or any(before.get(path, state) != state for path, state in states.items())
+        present = self._find_root_indexes()
+        is_new = self._known_root_indexes is not None and bool(present - self._known_root_indexes)
+        self._known_root_indexes = present
+        return is_new or any(before.get(path, state) != state for path, state in states.items())
 
-    def captures(self, path: Path) -> set[Path]:
+    def list_captures(self, path: Path) -> set[Path]:
         """Return the capture folders in the index at `path`; empty if it is unusable. For the index thread only."""
-        return {Path(row.path) for row in self._ask(path, lambda index: index.captures(), None) or ()}
+        return {Path(row.path) for row in self._query(path, lambda index: index.captures(), None) or ()}
 
     def close(self) -> None:
         """Stop accepting queries; close the indexes after the running query."""
@@ -257,178 +260,182 @@ class Indexes:
 
     def _close_indexes(self) -> None:
         self._thread.shutdown(wait=True)
-        for call in self.at_close:
+        for call in self.close_callbacks:
             call()
-        for path in list(self._open):
-            self._forget(path)
+        for path in list(self._open_indexes):
+            self._close_index(path)
 
-    def _telling(self) -> Report:
+    def _make_thread_safe_report(self) -> Report:
         """Return a function that reports a problem from the index thread."""
         loop = asyncio.get_running_loop()
 
-        def tell(error: FramedexError) -> None:
+        def report(error: FramedexError) -> None:
             loop.call_soon_threadsafe(self._report, error)
 
-        return tell
+        return report
 
-    def _answer(
-        self, document: Path, question: Callable[[Index], Answer], likeliest: Path | None, tell: Report
+    def _query_document(
+        self, document: Path, question: Callable[[Index], Answer], likeliest: Path | None, report_error: Report
     ) -> Answer | None:
-        near = [*filter(None, [likeliest]), *self._choice.upwards(document)]
+        near = [*filter(None, [likeliest]), *self._choice.find_upwards(document)]
         first: Path | None = None
         path: Path | None = None
-        answered = dict.fromkeys([*self._open, *self._used])  # a removed index may have been closed already
-        removed = [path for path in answered if path not in near and self._is_removed(path, document)]
-        known = [path for path in self._used if path not in near]
-        for path in chain(near, known, self._choice.inside_workspace()):
+        # A removed index may have been closed already.
+        queried_before = dict.fromkeys([*self._open_indexes, *self._recently_used])
+        removed = [path for path in queried_before if path not in near and self._is_removed(path, document)]
+        known = [path for path in self._recently_used if path not in near]
+        for path in chain(near, known, self._choice.find_nested_indexes()):
             # The user did not name indexes further away, so their problems are only logged.
-            whom = tell if path in near else None
-            is_recorded = self._ask(path, lambda index: index.file(str(document)).is_recorded(), whom)
+            report = report_error if path in near else None
+            is_recorded = self._query(path, lambda index: index.file(str(document)).is_recorded(), report)
             if is_recorded:
-                self._used = dict.fromkeys([path, *self._used])
-                return self._ask(path, question, tell)
+                self._recently_used = dict.fromkeys([path, *self._recently_used])
+                return self._query(path, question, report_error)
             if first is None and is_recorded is not None:
                 first = path
             elif path not in near and path not in known:
-                self._forget(path)  # otherwise every index of a large workspace would stay open
+                self._close_index(path)  # otherwise every index of a large workspace would stay open
         if path is None and not removed:
-            self._tell_once(None, _nothing_recorded(), tell)
+            self._report_once(None, _nothing_recorded_error(), report_error)
         for each in removed:
-            self._forget(each)
-            self._tell_once(each, _removed(each), tell)
-        return self._ask(first, question, tell) if first is not None else None
+            self._close_index(each)
+            self._report_once(each, _removed_error(each), report_error)
+        return self._query(first, question, report_error) if first is not None else None
 
     def _is_removed(self, path: Path, document: Path) -> bool:
         """Return whether an index is missing now that was above the document or the workspace."""
         project = path.parent.parent
         is_above = any(each.is_relative_to(project) for each in (document, *self._choice.roots()))
-        return is_above and _state(path) is None
+        return is_above and _file_state(path) is None
 
-    def _of_folder(self, folder: Path, question: Callable[[Index], Answer], tell: Report) -> Answer | None:
-        path = self.of_folder(folder)
-        return self._ask(path, question, tell) if path is not None else None
+    def _query_folder(self, folder: Path, question: Callable[[Index], Answer], report: Report) -> Answer | None:
+        path = self.find_for_folder(folder)
+        return self._query(path, question, report) if path is not None else None
 
-    def _of_roots(self) -> set[Path]:
-        return set(filter(None, map(self._choice.of_folder, self._choice.roots())))
+    def _find_root_indexes(self) -> set[Path]:
+        return set(filter(None, map(self._choice.find_for_folder, self._choice.roots())))
 
-    def _each(self, question: Callable[[Index], Answer]) -> list[tuple[Path, Path, Answer | FramedexError]]:
-        if self._present is None:
-            self._present = self._of_roots()
+    def _query_all(self, question: Callable[[Index], Answer]) -> list[tuple[Path, Path, Answer | FramedexError]]:
+        if self._known_root_indexes is None:
+            self._known_root_indexes = self._find_root_indexes()
         answers: list[tuple[Path, Path, Answer | FramedexError]] = []
-        for path, folder in islice(self._choice.of_workspace().items(), MOST_LISTED):
+        for path, folder in islice(self._choice.find_workspace_indexes().items(), MAX_OPEN_INDEXES):
             try:
-                answers.append((folder, path, self._asked(path, question)))
+                answers.append((folder, path, self._query_or_raise(path, question)))
             except FramedexError as error:
-                if _state(path) is not None and not self._is_being_filled(path, error):
+                if _file_state(path) is not None and not self._is_being_written(path, error):
                     answers.append((folder, path, error))
         return answers
 
-    def _problem_of(self, document: Path) -> tuple[Path, FramedexError] | None:
-        nearest = next(iter(self._choice.upwards(document)), None)
+    def _find_problem(self, document: Path) -> tuple[Path, FramedexError] | None:
+        nearest = next(iter(self._choice.find_upwards(document)), None)
         if nearest is not None:
-            problem = self._problem(nearest)
+            problem = self._check_index(nearest)
             starts = (document.parent, *self._choice.roots())
-            folder = next((each for each in starts if self.of_folder(each) == nearest), nearest.parent.parent)
+            folder = next((each for each in starts if self.find_for_folder(each) == nearest), nearest.parent.parent)
             return (folder, problem) if problem is not None else None
-        inside = list(islice(filter(_state, self._choice.inside_workspace()), MOST_LISTED))
-        problems = [problem for path in inside if (problem := self._problem(path))]
+        inside = list(islice(filter(_file_state, self._choice.find_nested_indexes()), MAX_OPEN_INDEXES))
+        problems = [problem for path in inside if (problem := self._check_index(path))]
         return (inside[0].parent.parent, problems[0]) if problems and len(problems) == len(inside) else None
 
-    def _problem(self, path: Path) -> FramedexError | None:
+    def _check_index(self, path: Path) -> FramedexError | None:
         try:
-            self._asked(path, lambda index: None)
+            self._query_or_raise(path, lambda index: None)
         except FramedexError as error:
-            return None if self._is_being_filled(path, error) else error
+            return None if self._is_being_written(path, error) else error
         return None
 
-    def _that_know(self, documents: Sequence[str]) -> dict[Path, list[str]]:
+    def _find_indexes_containing(self, documents: Sequence[str]) -> dict[Path, list[str]]:
         indexes = {
-            path: None for document in documents for path in (*self._choice.upwards(Path(document)), *self._used)
+            path: None
+            for document in documents
+            for path in (*self._choice.find_upwards(Path(document)), *self._recently_used)
         }
         known = {
-            path: self._ask(path, lambda index: list(filter(index.sources.knows, documents)), None) for path in indexes
+            path: self._query(path, lambda index: list(filter(index.sources.is_known_source, documents)), None)
+            for path in indexes
         }
         return {path: known_there for path, known_there in known.items() if known_there}
 
-    def _ask(self, path: Path, question: Callable[[Index], Answer], tell: Report | None) -> Answer | None:
+    def _query(self, path: Path, question: Callable[[Index], Answer], report: Report | None) -> Answer | None:
         """Return the result of `question` on the index at `path`; None if it is unusable, which is reported once."""
         try:
-            answer = self._asked(path, question)
-            if path in self._open and self._open[path].was_changed:
-                from framedex.index.file.database import changed_by_others
+            answer = self._query_or_raise(path, question)
+            if path in self._open_indexes and self._open_indexes[path].was_changed:
+                from framedex.index.file.database import changed_index_error
 
-                self._tell_once(path, changed_by_others(path), tell)
+                self._report_once(path, changed_index_error(path), report)
             return answer
         except OverflowError as error:  # a number outside SQLite's integer range
             _log.info("%s", error)
         except FramedexError as error:
-            if not self._is_being_filled(path, error) and not self._is_to_be_renewed(path, error):
-                self._tell_once(path, error, tell)
+            if not self._is_being_written(path, error) and not self._queue_rebuild(path, error):
+                self._report_once(path, error, report)
         return None
 
-    def _asked(self, path: Path, question: Callable[[Index], Answer]) -> Answer:
+    def _query_or_raise(self, path: Path, question: Callable[[Index], Answer]) -> Answer:
         """Return the result of `question` on the index at `path`. Raises FramedexError if it is unusable."""
         from framedex.index.file.database import LockedIndexError
 
-        was_open = path in self._open
+        was_open = path in self._open_indexes
         try:
-            index = self._current(path)
+            index = self._get_open_index(path)
             with index.reading():
                 return question(index)
         except LockedIndexError:
             raise
         except FramedexError:
-            self._forget(path)
+            self._close_index(path)
             if not was_open:
                 raise
-        # Perhaps only the open connection broke because the file was rewritten in place: reopen and retry once.
-        return self._asked(path, question)
+        # The open connection may have broken because the file was rewritten in place: reopen and retry once.
+        return self._query_or_raise(path, question)
 
-    def _is_being_filled(self, path: Path, error: FramedexError) -> bool:
+    def _is_being_written(self, path: Path, error: FramedexError) -> bool:
         from framedex.index.file.database import EmptyIndexError, OutdatedIndexError
 
-        return isinstance(error, EmptyIndexError | OutdatedIndexError) and path in self.filled
+        return isinstance(error, EmptyIndexError | OutdatedIndexError) and path in self.being_written
 
-    def _is_to_be_renewed(self, path: Path, error: FramedexError) -> bool:
+    def _queue_rebuild(self, path: Path, error: FramedexError) -> bool:
         from framedex.index.file.database import OutdatedIndexError
 
-        if not isinstance(error, OutdatedIndexError) or path in self.kept or self.is_fixed:
+        if not isinstance(error, OutdatedIndexError) or path in self.handled_outdated or self.is_fixed:
             return False
         self.outdated[path] = None
         return True
 
-    def _current(self, path: Path) -> Index:
+    def _get_open_index(self, path: Path) -> Index:
         """Return the open index at `path`; reopen it if its file was replaced or its settings changed."""
-        index = self._open.get(path)
+        index = self._open_indexes.get(path)
         settings = self._settings_for(path)
         wanted = settings.links, settings.captures
-        if index is not None and wanted == self._opened_by[path] and not index.replaced():
+        if index is not None and wanted == self._open_settings[path] and not index.was_replaced():
             return index
-        self._forget(path)
+        self._close_index(path)
         from framedex.index import Index
 
-        self._open[path] = Index.open(path, PATIENCE, settings.links, counted=settings.captures)
-        self._opened_by[path] = wanted
-        return self._open[path]
+        self._open_indexes[path] = Index.open(path, LOCK_TIMEOUT_S, settings.links, counted=settings.captures)
+        self._open_settings[path] = wanted
+        return self._open_indexes[path]
 
-    def _forget(self, path: Path) -> None:
-        index = self._open.pop(path, None)
+    def _close_index(self, path: Path) -> None:
+        index = self._open_indexes.pop(path, None)
         if index is not None:
             index.close()
 
-    def _tell_once(self, path: Path | None, error: FramedexError, tell: Report | None) -> None:
+    def _report_once(self, path: Path | None, error: FramedexError, report: Report | None) -> None:
         """Report a problem, unless it was reported for the same state of the file."""
-        if tell is None:
+        if report is None:
             _log.info("%s", error)
             return
-        told = (path, _state(path) if path else None, error.message)
-        if told not in self._told:
-            self._told.add(told)
+        problem = (path, _file_state(path) if path else None, error.message)
+        if problem not in self._reported:
+            self._reported.add(problem)
             _log.warning("%s", error)
-            tell(error)
+            report(error)
 
 
-def _state(path: Path) -> tuple[int, int] | None:
+def _file_state(path: Path) -> tuple[int, int] | None:
     try:
         status = path.stat()
     except OSError:
@@ -437,18 +444,18 @@ def _state(path: Path) -> tuple[int, int] | None:
 
 
 class NothingRecordedError(FramedexError):
-    """No index exists yet. This is usual in a fresh project, so it is logged without a pop-up."""
+    """Raised when no index exists yet. A fresh project has none, so the error is logged without a pop-up."""
 
 
-def _removed(path: Path) -> FramedexError:
+def _removed_error(path: Path) -> FramedexError:
     return FramedexError(
-        f"The index {printable(str(path))} is gone.",
-        "`framedex index` rebuilds it from the captures; the server notices.",
+        f"The index {printable(str(path))} was removed.",
+        "Run `framedex index` to rebuild it from the captures. The server will notice.",
     )
 
 
-def _nothing_recorded() -> NothingRecordedError:
+def _nothing_recorded_error() -> NothingRecordedError:
     return NothingRecordedError(
-        "Nothing has been recorded for this workspace: there is no .framedex/index.db in it or above it.",
-        "Record a program with `framedex run SCRIPT`, then `framedex index`; the server notices.",
+        "No recordings for this workspace: there is no .framedex/index.db in it or above it.",
+        "Record a program with `framedex run SCRIPT`, then run `framedex index`. The server will notice.",
     )

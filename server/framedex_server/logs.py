@@ -11,10 +11,10 @@ from pathlib import Path
 
 from framedex import words
 
-INTERVAL_S = 1.0
+REFUSAL_LOG_INTERVAL_S = 1.0
 """Seconds between two log lines about refused connections."""
 
-_PIPE_ROOM = 4096
+_PIPE_WRITE_BYTES = 4096
 """Bytes that a writable pipe takes without blocking: a page, Linux's PIPE_BUF (pipe(7))."""
 
 _STDERR = 2
@@ -39,7 +39,7 @@ class StderrHandler(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__()
-        self._lost = 0
+        self._dropped = 0
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line, preceded by the number of lines dropped before it."""
@@ -47,19 +47,21 @@ class StderrHandler(logging.Handler):
             text = self.format(record)
         except Exception:  # arguments that do not match the format
             text = str(record.msg)
-        lost = f"{words.count(self._lost, 'log message')} dropped: the reader was too slow.\n" if self._lost else ""
+        lost = (
+            f"{words.count(self._dropped, 'log message')} dropped: the reader was too slow.\n" if self._dropped else ""
+        )
         content = f"{lost}{text}\n".encode("utf-8", "backslashreplace")
-        for start in range(0, len(content), _PIPE_ROOM):
-            if not _takes_more(_STDERR):
-                self._lost += 1
+        for start in range(0, len(content), _PIPE_WRITE_BYTES):
+            if not _can_write(_STDERR):
+                self._dropped += 1
                 return
             with suppress(OSError):
-                os.write(_STDERR, content[start : start + _PIPE_ROOM])
-        self._lost = 0
+                os.write(_STDERR, content[start : start + _PIPE_WRITE_BYTES])
+        self._dropped = 0
 
 
-def _takes_more(descriptor: int) -> bool:
-    """Return whether a write of `_PIPE_ROOM` bytes does not block; True if unknown (Windows)."""
+def _can_write(descriptor: int) -> bool:
+    """Return whether a write of `_PIPE_WRITE_BYTES` bytes does not block; True if unknown (Windows)."""
     if not hasattr(select, "poll"):
         return True
     poll = select.poll()
@@ -68,7 +70,7 @@ def _takes_more(descriptor: int) -> bool:
 
 
 class RefusalLog:
-    """Logs refused connections: the first at once, then their number, one line per `INTERVAL_S`."""
+    """Logs refused connections: the first at once, then their number, one line per `REFUSAL_LOG_INTERVAL_S`."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -79,16 +81,16 @@ class RefusalLog:
         """Log a connection, or count it for the next line. For the protocol loop only."""
         if self._timer is None:
             _log.warning("A connection was refused: %s.", reason)
-            self._wait()
+            self._start_timer()
         else:
             self._count, self._last = self._count + 1, reason
 
-    def _wait(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(INTERVAL_S, self._tell_rest)
+    def _start_timer(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(REFUSAL_LOG_INTERVAL_S, self._log_rest)
 
-    def _tell_rest(self) -> None:
+    def _log_rest(self) -> None:
         self._timer = None
         if self._count:
-            _log.warning("%d more connections were refused, the last one: %s.", self._count, self._last)
+            _log.warning("%d more connections were refused. The latest one: %s.", self._count, self._last)
             self._count = 0
-            self._wait()
+            self._start_timer()

@@ -16,20 +16,20 @@ from urllib.parse import quote
 
 from framedex.plaintext import printable
 
-_IN_ADDRESSES = ":/#?&=%@+~,;!-._"
+_URL_SAFE_CHARACTERS = ":/#?&=%@+~,;!-._"
 
 _SCHEMES = ("https://", "http://", "file:///")
 # Inline markup, and texts that GitHub and editors turn into links, references or icons.
-_ACTIVE = re.compile(
+_ACTIVE_MARKUP = re.compile(
     r"[\\`*\[\]<>!&|~$#@]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.|^[-+=]|(?:"
     + "|".join(rf"(?<=^\d{{{length}}})" for length in range(1, 10))
     + r")[.)]"
 )
 
-LONGEST_LINE = 200
+MAX_LINE_CHARACTERS = 200
 """Maximum characters shown of a source line."""
 
-LONGEST_NAME = 120
+MAX_NAME_CHARACTERS = 120
 """Maximum characters shown of a name; C++ templates grow to thousands."""
 
 
@@ -42,7 +42,7 @@ class Markup:
     def text(self, text: str) -> str:
         """Escape text outside code, so that no character acts as markup."""
         shown = printable(text)
-        return _ACTIVE.sub(r"\\\g<0>", shown) if self.markdown else shown
+        return _ACTIVE_MARKUP.sub(r"\\\g<0>", shown) if self.markdown else shown
 
     def strong(self, text: str) -> str:
         """Return emphasised text."""
@@ -66,11 +66,11 @@ class Markup:
         """Link formatted text to a page or a file, if `url` is one; never to a command."""
         if url is None or not url.lower().startswith(_SCHEMES):
             return text
-        return f"[{text}](<{quoted_address(url)}>)" if self.markdown else f"{text} <{url}>"
+        return f"[{text}](<{quote_url(url)}>)" if self.markdown else f"{text} <{url}>"
 
     def block(self, lines: Sequence[str], language: str) -> str:
         """Return source lines as a code block, with syntax highlighting if the client supports it."""
-        shown = [printable(line.expandtabs(4))[:LONGEST_LINE] for line in lines]
+        shown = [printable(line.expandtabs(4))[:MAX_LINE_CHARACTERS] for line in lines]
         if not self.markdown:
             return "\n".join(f"    {line}" for line in shown)
         # CommonMark: a block ends at a run of backticks at least as long as the one that opened it.
@@ -82,8 +82,8 @@ class Markup:
         return ("  \n" if self.markdown else "\n").join(lines)
 
 
-def without_links(text: str) -> str:
-    """Break links in a text for `window/showMessage`: in VS Code `[text](command:...)` there would run a command."""
+def break_links(text: str) -> str:
+    """Return the text of a `window/showMessage` with links broken: VS Code would run `[text](command:...)`."""
     return text.replace("](", "] (")
 
 
@@ -97,12 +97,12 @@ def code_span(text: str) -> str:
 
 def shorten(text: str) -> str:
     """Shorten a text in its middle: both ends of a long C++ name matter."""
-    if len(text) <= LONGEST_NAME:
+    if len(text) <= MAX_NAME_CHARACTERS:
         return text
-    half = (LONGEST_NAME - 1) // 2
+    half = (MAX_NAME_CHARACTERS - 1) // 2
     return f"{text[:half]}…{text[-half:]}"
 
 
-def quoted_address(url: str) -> str:
+def quote_url(url: str) -> str:
     """Quote a URL so that no character can end the link or act as a command."""
-    return quote(url, safe=_IN_ADDRESSES)
+    return quote(url, safe=_URL_SAFE_CHARACTERS)

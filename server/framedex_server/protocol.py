@@ -7,9 +7,11 @@ to a request before `initialize` and to a second `initialize`.
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Callable, Generator
 from threading import Event
-from typing import Any
+from typing import Any, BinaryIO, Protocol
 
 import attrs
 import cattrs
@@ -22,14 +24,14 @@ from pygls.exceptions import (
 )
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
-OWN_REQUESTS = "framedex/"
+OWN_METHOD_PREFIX = "framedex/"
 """Method prefix of framedex's extensions of LSP; docs/reference/language-server.md lists them."""
 
 INDEX_CHANGED = "framedex/didChangeIndex"
 """The notification for clients that always show data of the index (`experimental.framedex.indexChanges`)."""
 
-LED = "framedex/led"
-"""The notification of a step's target, for clients that show it quietly (`experimental.framedex.led`)."""
+STEP_NOTE = "framedex/led"
+"""The notification of a step's target, for clients that show it in a status line (`experimental.framedex.led`)."""
 
 INDEX_COMMAND, REBUILD_COMMAND, RECORD_COMMAND = "framedex.index", "framedex.rebuildIndex", "framedex.record"
 OPEN_TRACE, OPEN_PUBLIC, OPEN_GUIDEBOOK, GO_TO, SELECT_CAPTURE, COMPARE_CAPTURES = (
@@ -79,13 +81,13 @@ def message_converter() -> cattrs.Converter:
 class AnsweringProtocol(LanguageServerProtocol):
     """A protocol that replies to every request that has an id."""
 
-    leave: Callable[[], None]
-    """Ends the session in its transport's way."""
+    on_exit: Callable[[], None]
+    """Called on `exit`; ends the session as its transport requires."""
 
     client_name = ""
     """The client's name from `initialize`."""
 
-    _has_begun = False
+    _received_initialized = False
 
     was_initialized = False
     was_shut_down = False
@@ -113,8 +115,8 @@ class AnsweringProtocol(LanguageServerProtocol):
 
         No further message is read until `may_read` is set, because settings are read first.
         """
-        if not self._has_begun:
-            self._has_begun = True
+        if not self._received_initialized:
+            self._received_initialized = True
             self.may_read.clear()
             yield from super().lsp_initialized(*params)  # type: ignore[no-untyped-call]
 
@@ -127,7 +129,7 @@ class AnsweringProtocol(LanguageServerProtocol):
     @lsp_method(types.EXIT)
     def lsp_exit(self, *_: Any) -> None:  # type: ignore[override]
         """End this session, and over stdio the process: pygls would always end the process."""
-        self.leave()
+        self.on_exit()
 
     @lsp_method(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def lsp_workspace__did_change_workspace_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> Any:
@@ -140,49 +142,49 @@ class AnsweringProtocol(LanguageServerProtocol):
         if handler is not None:
             yield handler, (params,), None
 
-    def plain(self, value: Any) -> Any:
+    def to_json(self, value: Any) -> Any:
         """Return a value of LSP types as plain JSON."""
         return self.fm.converter.unstructure(value)
 
     def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
         """Return the type of a message: pygls would convert the parameters of our own requests to anonymous tuples."""
-        if method in (INDEX_CHANGED, LED):
+        if method in (INDEX_CHANGED, STEP_NOTE):
             return OwnNotification
-        return OwnRequest if method.startswith(OWN_REQUESTS) else super().get_message_type(method)
+        return OwnRequest if method.startswith(OWN_METHOD_PREFIX) else super().get_message_type(method)
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """Return a nested object unchanged: pygls calls this for each one, and would parse it as a message."""
         return data
 
     def handle_message(self, message: Any) -> None:
-        """Handle a message if it can be parsed; refuse requests after `shutdown`."""
-        message = self._typed(message) if isinstance(message, dict) else None
+        """Handle a message if it can be parsed; refuse requests out of order."""
+        message = self._parse(message) if isinstance(message, dict) else None
         if not hasattr(message, "jsonrpc"):
             return
-        refusal = self._out_of_turn(getattr(message, "method", types.EXIT)) if hasattr(message, "id") else None
+        refusal = self._find_order_error(getattr(message, "method", types.EXIT)) if hasattr(message, "id") else None
         if refusal is not None:
             self._send_response(message.id, error=refusal.to_response_error())
             return
         super().handle_message(message)
 
-    def _out_of_turn(self, method: str) -> JsonRpcException | None:
-        """Return the error if a request is out of order, else None: sessions begin and end once."""
+    def _find_order_error(self, method: str) -> JsonRpcException | None:
+        """Return the error for a request out of order, else None: sessions begin and end once."""
         if method == types.EXIT:
             return None
         if self.was_shut_down:
-            return JsonRpcInvalidRequest(f"{method} after shutdown")
+            return JsonRpcInvalidRequest(f"{method} was sent after shutdown")
         if self.was_initialized == (method == types.INITIALIZE):
             if self.was_initialized:
-                return JsonRpcInvalidRequest("initialize comes once")
-            return JsonRpcServerNotInitialized(f"{method} before initialize")
+                return JsonRpcInvalidRequest("initialize was sent twice")
+            return JsonRpcServerNotInitialized(f"{method} was sent before initialize")
         self.was_initialized = True
         return None
 
-    def _typed(self, data: dict[str, Any]) -> Any:
+    def _parse(self, data: dict[str, Any]) -> Any:
         """Return the typed message; None if it cannot be parsed, after an error reply to a request."""
         try:
             if not isinstance(data.get("method", ""), str):
-                raise JsonRpcInvalidRequest("method has to be a text.")
+                raise JsonRpcInvalidRequest("method must be a string.")
             return super().structure_message(data)
         except JsonRpcInvalidRequest as error:
             refusal: JsonRpcException = error
@@ -191,3 +193,73 @@ class AnsweringProtocol(LanguageServerProtocol):
         if "method" in data and isinstance(data.get("id"), int | str):
             self._send_response(data["id"], error=refusal.to_response_error())
         return None
+
+
+MAX_MESSAGE_BYTES = 1 << 30
+"""Maximum length of a message, in bytes: far above the largest text that an editor opens."""
+
+_LENGTH = re.compile(rb"content-length: *([0-9]{1,10}) *", re.IGNORECASE)
+
+
+def parse_content_length(line: bytes) -> int | None:
+    """Parse the `Content-Length` header, in bytes; None for any other line."""
+    match = _LENGTH.fullmatch(line)
+    return int(match[1]) if match else None
+
+
+def normalize_header(line: bytes) -> bytes:
+    """Return a header line in the form that pygls parses; empty at the end of input."""
+    if not line:
+        return b""
+    text = line.strip(b"\r\n")
+    if not text:
+        return b"\r\n"
+    length = parse_content_length(text)
+    return (
+        b"Content-Length: %d\r\n" % length if length is not None and length <= MAX_MESSAGE_BYTES else b"X-Other: \r\n"
+    )
+
+
+class Framed:
+    """A pipe with normalised headers; it is read only while `may_read` is set."""
+
+    def __init__(self, source: BinaryIO, may_read: Event) -> None:
+        self._source = source
+        self._may_read = may_read
+
+    def readline(self) -> bytes:
+        """Same as a file's `readline`."""
+        self._may_read.wait()
+        return normalize_header(self._source.readline())
+
+    def read(self, count: int) -> bytes:
+        """Same as a file's `read`."""
+        return self._source.read(count)
+
+
+class AwaitedBytes(Protocol):
+    """An asynchronous byte source: a StreamReader or a wrapper of one."""
+
+    async def readline(self) -> bytes:
+        """Same as `StreamReader.readline`."""
+
+    async def readexactly(self, count: int) -> bytes:
+        """Same as `StreamReader.readexactly`."""
+
+
+class FramedStream:
+    """A connection with normalised headers; it is read only while `may_read` is set."""
+
+    def __init__(self, source: AwaitedBytes, may_read: Event) -> None:
+        self._source = source
+        self._may_read = may_read
+
+    async def readline(self) -> bytes:
+        """Same as `StreamReader.readline`."""
+        if not self._may_read.is_set():
+            await asyncio.get_running_loop().run_in_executor(None, self._may_read.wait)
+        return normalize_header(await self._source.readline())
+
+    async def readexactly(self, count: int) -> bytes:
+        """Same as `StreamReader.readexactly`."""
+        return await self._source.readexactly(count)

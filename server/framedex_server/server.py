@@ -25,14 +25,13 @@ from pygls.uris import to_fs_path
 
 from framedex.errors import FramedexError
 from framedex.version import VERSION
-from framedex_server import features, parent
+from framedex_server import features
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import OpenDocuments
-from framedex_server.framing import Framed
 from framedex_server.indexes import IndexChoice, Indexes, NothingRecordedError
 from framedex_server.logs import start_log
-from framedex_server.markup import without_links
-from framedex_server.protocol import AnsweringProtocol, message_converter
+from framedex_server.markup import break_links
+from framedex_server.protocol import AnsweringProtocol, Framed, message_converter
 from framedex_server.settings import Configuration
 from framedex_server.sockets import Address, listen_on_port, listen_on_socket
 
@@ -40,11 +39,14 @@ _log = logging.getLogger(__name__)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve as the command line says; return the exit status, over stdio 0 only if the client sent `shutdown` first."""
-    options = _options(arguments)
-    where = options.tcp or options.socket
-    if where is not None:
-        return serve_clients(where, options.index, options.log_file)
+    """Serve with the options of the command line; return the exit status.
+
+    Over stdio, the exit status is 0 only if the client sent `shutdown` before `exit`.
+    """
+    options = _parse_options(arguments)
+    address = options.tcp or options.socket
+    if address is not None:
+        return serve_clients(address, options.index, options.log_file)
     return serve(options.index, options.log_file)
 
 
@@ -54,23 +56,23 @@ def serve(index: Path | None, log_file: Path | None) -> int:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # asyncio would stop the loop and then wait for the thread that reads stdin, which cannot be interrupted.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    source, sink = _protocol_streams()
+    source, sink = _reserve_protocol_streams()
     server = FramedexServer(index)
-    _keep_what_start_up_made()
+    _freeze_startup_objects()
     server.start_io(Framed(source, server.protocol.may_read), sink)  # type: ignore[arg-type]  # has what pygls calls
     return 0 if server.protocol.was_shut_down else 1
 
 
-def serve_clients(where: Address | Path, index: Path | None, log_file: Path | None) -> int:
+def serve_clients(address: Address | Path, index: Path | None, log_file: Path | None) -> int:
     """Serve clients, each in its own session, until SIGINT or SIGTERM.
 
-    `where` is a port or the path of a Unix socket; stderr shows what clients need to connect. The exit status is 1 if
+    `address` is a port or the path of a Unix socket. stderr shows the address and the token. The exit status is 1 if
     the server cannot listen there.
     """
     start_log(log_file)
-    _keep_what_start_up_made()
+    _freeze_startup_objects()
 
-    def told(text: str) -> None:
+    def print_line(text: str) -> None:
         print(f"framedex: {text}", file=sys.stderr, flush=True)
 
     async def listen() -> None:
@@ -79,12 +81,12 @@ def serve_clients(where: Address | Path, index: Path | None, log_file: Path | No
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
         make_server = partial(FramedexServer, index)
         try:
-            if isinstance(where, Address):
-                await listen_on_port(where, make_server, told)
+            if isinstance(address, Address):
+                await listen_on_port(address, make_server, print_line)
             else:
-                await listen_on_socket(where, make_server, told)
+                await listen_on_socket(address, make_server, print_line)
         finally:
-            # The running tasks are cancelled next, and asyncio would log a traceback for each.
+            # asyncio.run cancels the remaining tasks next and would log a traceback for each.
             asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
 
     try:
@@ -92,7 +94,7 @@ def serve_clients(where: Address | Path, index: Path | None, log_file: Path | No
     except (KeyboardInterrupt, asyncio.CancelledError):
         return 0
     except FramedexError as error:
-        told(f"{error.message}\n  {error.remedy}")
+        print_line(f"{error.message}\n  {error.remedy}")
     return 1
 
 
@@ -113,16 +115,16 @@ class FramedexServer(LanguageServer):
         )
         self.documents = OpenDocuments(self._text_of, self._language_of, self._roots)
         settings = Configuration(self._roots, self._warn)
-        choice = IndexChoice(index, self._roots, set_for=lambda folder: settings.at(folder).index)
-        self.indexes = Indexes(choice, self._report, settings.at)
-        # Queries over a whole capture take longer: a separate thread with its own connections keeps hovers fast.
-        self.contents = Indexes(choice, self._report, settings.at, beside=self.indexes)
-        # For stdio. A clean exit is impossible there: the thread that reads stdin cannot be interrupted.
-        self.protocol.leave = self._leave_process
-        self.abandon: Callable[[], None] = partial(os._exit, 1)
+        choice = IndexChoice(index, self._roots, configured_index=lambda folder: settings.settings_for(folder).index)
+        self.indexes = Indexes(choice, self._report, settings.settings_for)
+        # Queries over a whole capture are slow: a separate thread with its own connections keeps hovers fast.
+        self.contents = Indexes(choice, self._report, settings.settings_for, shared_with=self.indexes)
+        # Over stdio, a clean exit is impossible: the thread that reads stdin cannot be interrupted.
+        self.protocol.on_exit = self._exit_process
+        self.on_client_death: Callable[[], None] = partial(os._exit, 1)
         self.session = Session(self, self.indexes, self.contents, self.documents, self._roots, settings, self._report)
-        self.end_watch: Callable[[], None] = lambda: None
-        """Ends the watch of the client's process; called when the connection ends."""
+        self.stop_client_watch: Callable[[], None] = lambda: None
+        """Stops watching the client's process; called when the connection ends."""
         self._register_life_cycle()
         for register in features.ALL:
             register(self, self.session)
@@ -136,23 +138,23 @@ class FramedexServer(LanguageServer):
         async def initialized(_: types.InitializedParams) -> None:
             try:
                 if self.process_id is not None:
-                    self.end_watch = parent.call_when_dead(self.process_id, self.abandon)
-                for prepare in self.session.before_start:
-                    await prepare()
+                    self.stop_client_watch = call_on_process_end(self.process_id, self.on_client_death)
+                for hook in self.session.before_start:
+                    await hook()
             finally:
                 self.protocol.may_read.set()
             # Opening the index now makes the first hover fast and reports problems at once.
-            await asyncio.gather(self.indexes.open_early(), *(begin() for begin in self.session.at_start))
+            await asyncio.gather(self.indexes.open_early(), *(hook() for hook in self.session.on_start))
 
         @self.feature(types.TEXT_DOCUMENT_DID_OPEN)
-        async def opened(params: types.DidOpenTextDocumentParams) -> None:
-            self.documents.opened(params.text_document.uri)
-            for look in self.session.at_document:
-                await look(params.text_document.uri)
+        async def on_open(params: types.DidOpenTextDocumentParams) -> None:
+            self.documents.on_open(params.text_document.uri)
+            for hook in self.session.on_document_open:
+                await hook(params.text_document.uri)
 
         @self.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-        def closed(params: types.DidCloseTextDocumentParams) -> None:
-            self.documents.closed(params.text_document.uri)
+        def on_close(params: types.DidCloseTextDocumentParams) -> None:
+            self.documents.on_close(params.text_document.uri)
 
         @self.feature(types.SHUTDOWN)
         def shut_down(_: None) -> None:
@@ -160,12 +162,12 @@ class FramedexServer(LanguageServer):
 
     def end(self) -> None:
         """Stop background work and close the indexes."""
-        for end in self.session.at_end:
-            end()
+        for hook in self.session.on_end:
+            hook()
         self.indexes.close()
         self.contents.close()
 
-    def _leave_process(self) -> None:
+    def _exit_process(self) -> None:
         self.end()
         sys.exit(0 if self.protocol.was_shut_down else 1)
 
@@ -176,13 +178,13 @@ class FramedexServer(LanguageServer):
             self._warn(str(error))
 
     def _warn(self, message: str) -> None:
-        shown = without_links(f"framedex: {message}")
+        shown = break_links(f"framedex: {message}")
         self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, shown))
 
     def _roots(self) -> list[Path]:
         workspace = self.workspace
         uris = [folder.uri for folder in workspace.folders.values()] or [workspace.root_uri or ""]
-        return [folder for folder in map(_folder, uris) if folder is not None]
+        return [folder for folder in map(_folder_of_uri, uris) if folder is not None]
 
     def _text_of(self, uri: str) -> str | None:
         document = self.workspace.text_documents.get(unquote(uri))
@@ -194,7 +196,7 @@ class FramedexServer(LanguageServer):
 
 
 @lru_cache(maxsize=64)
-def _folder(uri: str) -> Path | None:
+def _folder_of_uri(uri: str) -> Path | None:
     try:
         path = to_fs_path(uri)
     except ValueError:  # malformed URI
@@ -203,28 +205,54 @@ def _folder(uri: str) -> Path | None:
     return Path(path) if path and os.path.isabs(path) and "\0" not in path else None  # noqa: PTH117 - a text
 
 
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="framedex-server", description="framedex's language server")
     parser.add_argument("--index", type=Path, help="the index to use; default: the nearest .framedex/index.db upwards")
-    parser.add_argument("--stdio", action="store_true", help="accepted because editors pass it; it is what is used")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--tcp", type=Address.parse, metavar="[HOST:]PORT", help="serve clients on this loopback port")
-    where.add_argument("--socket", type=Path, metavar="FILE", help="serve clients on this Unix socket")
-    parser.add_argument("--log-file", type=Path, help="where to write the server's log; default: stderr")
+    parser.add_argument("--stdio", action="store_true", help="use stdin and stdout; this is the default")
+    address = parser.add_mutually_exclusive_group()
+    address.add_argument("--tcp", type=Address.parse, metavar="[HOST:]PORT", help="serve clients on this loopback port")
+    address.add_argument("--socket", type=Path, metavar="FILE", help="serve clients on this Unix socket")
+    parser.add_argument("--log-file", type=Path, help="write the log to this file; default: stderr")
     return parser.parse_args(arguments)
 
 
-def _keep_what_start_up_made() -> None:
+def _freeze_startup_objects() -> None:
     """Exempt start-up objects, which live as long as the process, from garbage collection."""
     gc.freeze()
     gc.enable()
 
 
-def _protocol_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Reserve stdin and stdout for the protocol: other prints go to stderr, other reads get the end of input."""
+def _reserve_protocol_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Reserve stdin and stdout for the protocol: print() writes to stderr, and reads of stdin return end of file."""
     source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
     return source, sink
+
+
+def call_on_process_end(pid: int, action: Callable[[], None]) -> Callable[[], None]:
+    """Have the running loop call `action` once process `pid` has ended; return a function that stops watching it.
+
+    A client that dies closes the server's stdin, which ends the server. But another child of the client may keep the
+    pipe open. pidfd_open(2) needs no polling and is safe from pid reuse. A pid that does not exist here is ignored: it
+    may belong to another machine or container.
+    """
+    try:
+        descriptor = os.pidfd_open(pid)
+    except (OSError, AttributeError) as error:  # macOS and Windows have no pidfd_open
+        _log.info("cannot watch the client's process %d (%s); this server ends with its input", pid, error)
+        return lambda: None
+    loop = asyncio.get_running_loop()
+
+    def stop_client_watch() -> None:
+        if loop.remove_reader(descriptor):
+            os.close(descriptor)
+
+    def on_death() -> None:
+        stop_client_watch()
+        action()
+
+    loop.add_reader(descriptor, on_death)
+    return stop_client_watch

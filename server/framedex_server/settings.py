@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING
 from framedex.model.scopes import Counted
 
 if TYPE_CHECKING:
-    from framedex.path_resolution.rules import PathRule
+    from framedex.path_resolution.files import PathRule
     from framedex.settings import Settings
 
-CLIENTS_OWN = ("server", "trace")
+EXTENSION_KEYS = ("server", "trace")
 """Keys of the section `framedex` that only the editor's extension reads."""
 
-OWN_GUIDEBOOK = Path(".framedex", "guidebook")
+DEFAULT_GUIDEBOOK = Path(".framedex", "guidebook")
 """The default folder of a project's guidebook."""
 
-_MOST_KNOWN = 4096
+_MAX_CACHED_PATHS = 4096
 
 NOTABLE = "notable"
 """The value of a cost setting that shows a lens on notable lines only."""
@@ -33,14 +33,14 @@ NOTABLE = "notable"
 OFF = "off"
 """The severity that shows no diagnostics."""
 
-_SHOWN: tuple[bool | str, ...] = (NOTABLE, "lenses", "diagnostics", True, False)
+_COST_DISPLAYS: tuple[bool | str, ...] = (NOTABLE, "lenses", "diagnostics", True, False)
 _SEVERITIES: tuple[bool | str, ...] = ("information", "hint", "warning", OFF)
 _CHOICES: Mapping[str, tuple[bool | str, ...]] = {
     "static_calls": ("incoming", True, False),
-    "compiles": _SHOWN,
-    "transfers": _SHOWN,
-    "memory": _SHOWN,
-    "waits": _SHOWN,
+    "compiles": _COST_DISPLAYS,
+    "transfers": _COST_DISPLAYS,
+    "memory": _COST_DISPLAYS,
+    "waits": _COST_DISPLAYS,
     "compiles_severity": _SEVERITIES,
     "transfers_severity": _SEVERITIES,
     "memory_severity": _SEVERITIES,
@@ -87,7 +87,7 @@ class EditorSettings:
     """The maximum number of locations in one answer."""
 
     @staticmethod
-    def of(settings: Settings) -> tuple[EditorSettings, list[str]]:
+    def from_settings(settings: Settings) -> tuple[EditorSettings, list[str]]:
         """Return the editor's part of a project's settings, and its errors as sentences."""
         known = {each.name.replace("_", "-"): each for each in fields(EditorSettings)}
         defaults = EditorSettings()
@@ -95,7 +95,7 @@ class EditorSettings:
         problems = []
         for key, value in settings.editor.items():
             if key not in known:
-                problems.append(f"editor.{key} is no setting; the keys are {', '.join(sorted(known))}.")
+                problems.append(f"editor.{key} is not a setting. The settings are {', '.join(sorted(known))}.")
                 continue
             name = known[key].name
             default: bool | int | str = getattr(defaults, name)
@@ -105,11 +105,11 @@ class EditorSettings:
                     values[name] = value
                 else:
                     written = " or ".join(map(json.dumps, choices))
-                    problems.append(f"The value of editor.{key} is not understood; write {written}.")
+                    problems.append(f"The value of editor.{key} is invalid. Use {written}.")
             elif isinstance(value, bool | int) and type(value) is type(default) and value >= 0:
                 values[name] = value
             else:
-                problems.append(f"The value of editor.{key} is not understood; write one like {str(default).lower()}.")
+                problems.append(f"The value of editor.{key} is invalid. Use a value such as {str(default).lower()}.")
         return EditorSettings(**values), problems  # type: ignore[arg-type]
 
 
@@ -136,54 +136,56 @@ class Configuration:
     def __init__(self, roots: Callable[[], Sequence[Path]], report: Callable[[str], None]) -> None:
         self._roots = roots
         self._report = report
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._folders: dict[Path, FolderSettings] = {}
-        self._known: dict[str, FolderSettings] = {}
+        self._cached: dict[str, FolderSettings] = {}
 
-    def at(self, path: Path | str) -> FolderSettings:
+    def settings_for(self, path: Path | str) -> FolderSettings:
         """Return the settings of the innermost workspace folder around a path, else those of the first folder."""
-        known = self._known.get(str(path))
+        known = self._cached.get(str(path))
         if known is None:
-            around = [root for root in self._folders if Path(path).is_relative_to(root)]
-            root = max(around, key=lambda each: len(each.parts), default=next(iter(self._folders), None))
+            enclosing = [root for root in self._folders if Path(path).is_relative_to(root)]
+            root = max(enclosing, key=lambda each: len(each.parts), default=next(iter(self._folders), None))
             known = self._folders[root] if root is not None else FolderSettings()
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            self._known[str(path)] = known
+            if len(self._cached) >= _MAX_CACHED_PATHS:
+                self._cached.clear()
+            self._cached[str(path)] = known
         return known
 
-    def read(self, given: Mapping[Path, object]) -> None:
-        """Reload every folder's files; `given` has the client's settings for each folder, as JSON."""
+    def reload(self, client_settings: Mapping[Path, object]) -> None:
+        """Reload every folder's files; `client_settings` has the client's settings for each folder, as JSON."""
         from framedex.settings import Settings
 
         folders: dict[Path, FolderSettings] = {}
         for root in self._roots():
             settings, problems = Settings.load(root)
-            clients = given.get(root)
+            clients = client_settings.get(root)
             if isinstance(clients, Mapping):
                 values = {
-                    key: _set(value) for key, value in clients.items() if key not in CLIENTS_OWN and value is not None
+                    key: _without_nulls(value)
+                    for key, value in clients.items()
+                    if key not in EXTENSION_KEYS and value is not None
                 }
                 settings, more = Settings.from_mapping(values, root, "The editor's settings", settings)
                 problems += more
-            editor, wrong = EditorSettings.of(settings)
+            editor, editor_problems = EditorSettings.from_settings(settings)
             origin = f"{settings.file}: " if settings.file else ""
-            self._tell([*problems, *(f"{origin}{problem}" for problem in wrong)])
+            self._report_new([*problems, *(f"{origin}{problem}" for problem in editor_problems)])
             found = FolderSettings(
                 *(editor, settings.sources, settings.index, settings.path_map, settings.links, settings.captures),
-                guidebook=settings.guidebook or str(root / OWN_GUIDEBOOK),
+                guidebook=settings.guidebook or str(root / DEFAULT_GUIDEBOOK),
             )
-            # Documents are known by their real paths, folders by the paths that the client opened.
+            # Documents are looked up by real path, folders by the path that the client opened.
             folders |= {root: found, Path(os.path.realpath(root)): found}
-        self._folders, self._known = folders, {}
+        self._folders, self._cached = folders, {}
 
-    def _tell(self, problems: Sequence[str]) -> None:
+    def _report_new(self, problems: Sequence[str]) -> None:
         for problem in problems:
-            if problem not in self._told:
-                self._told.add(problem)
+            if problem not in self._reported:
+                self._reported.add(problem)
                 self._report(problem)
 
 
-def _set(value: object) -> object:
-    """Return a value without null keys: clients send null for an unset setting."""
+def _without_nulls(value: object) -> object:
+    """Return the value without keys whose value is null: clients send null for an unset setting."""
     return {key: each for key, each in value.items() if each is not None} if isinstance(value, Mapping) else value

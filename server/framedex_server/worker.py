@@ -41,19 +41,19 @@ if TYPE_CHECKING:
     from framedex.index import Store
     from framedex.index.file.database import Patience
     from framedex.ingest.report import Report
-    from framedex.path_resolution.rules import PathRule
+    from framedex.path_resolution.files import PathRule
     from framedex.progress import Advance
 
 NICENESS = 10
 """The process's nice value: the editor has priority."""
 
-EVERY = 0.1
+PROGRESS_INTERVAL_S = 0.1
 """Seconds between two progress messages."""
 
-PATIENCE = 3600.0
+LOCK_TIMEOUT_S = 3600.0
 """Seconds to wait for another indexer: the user can cancel."""
 
-WAITING = "Waiting for another process that writes this index"
+WAITING_TEXT = "Waiting for another process that is writing this index"
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def main() -> None:
     os.dup2(2, 1)
     interrupts = Interrupts()
     for line in sys.stdin:
-        Telling(answers).send(_answer(json.loads(line), Telling(answers), interrupts))
+        Telling(answers).send(_handle_request(json.loads(line), Telling(answers), interrupts))
 
 
 class Interrupts:
@@ -72,10 +72,10 @@ class Interrupts:
 
     def __init__(self) -> None:
         self._working = False
-        signal.signal(signal.SIGINT, self._interrupted)
+        signal.signal(signal.SIGINT, self._on_sigint)
 
     @contextmanager
-    def allowed(self) -> Iterator[None]:
+    def allow(self) -> Iterator[None]:
         """Let SIGINT raise KeyboardInterrupt inside the block."""
         self._working = True
         try:
@@ -83,7 +83,7 @@ class Interrupts:
         finally:
             self._working = False
 
-    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+    def _on_sigint(self, number: int, frame: FrameType | None) -> None:
         if self._working:
             self._working = False
             raise KeyboardInterrupt
@@ -104,13 +104,13 @@ class Telling:
     def task(self, description: str, total: int | None) -> Iterator[Advance]:
         """Implement `framedex.ingest.Progress.task`."""
         self.send({"task": description, "total": total})
-        done, told = 0, time.monotonic()
+        done, last_sent = 0, time.monotonic()
 
         def advance(amount: int, /, calls: int = 0) -> None:
-            nonlocal done, told
+            nonlocal done, last_sent
             done += amount
-            if time.monotonic() - told >= EVERY:
-                told = time.monotonic()
+            if time.monotonic() - last_sent >= PROGRESS_INTERVAL_S:
+                last_sent = time.monotonic()
                 self.send({"done": done})
 
         yield advance
@@ -120,14 +120,14 @@ class Telling:
         self.send({"task": text, "total": None})
 
 
-def _answer(request: dict[str, Any], progress: Telling, interrupts: Interrupts) -> dict[str, Any]:
-    from framedex.index.file.soundness import blaming_damage
+def _handle_request(request: dict[str, Any], progress: Telling, interrupts: Interrupts) -> dict[str, Any]:
+    from framedex.index.file.soundness import report_damage
 
     try:
-        with interrupts.allowed():
+        with interrupts.allow():
             progress.send({"begun": True})
-            with blaming_damage(Path(request["index"])):
-                return {"result": _WORK[request["do"]](request, progress)}
+            with report_damage(Path(request["index"])):
+                return {"result": _HANDLERS[request["do"]](request, progress)}
     except KeyboardInterrupt:
         return {"cancelled": True}
     except FramedexError as error:
@@ -137,50 +137,58 @@ def _answer(request: dict[str, Any], progress: Telling, interrupts: Interrupts) 
 def _index(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures
 
-    captures, sources, rules = _given(request)
-    with _opened(request, progress) as store:
+    captures, sources, rules = _parse_inputs(request)
+    with _open_store(request, progress) as store:
         find = find_needed_sources if request["lazy"] else find_sources
         # A workspace without rules may contain a project that has some: keep the rules stored in the index.
         report = ingest_captures(store, captures, sources, progress, find, rules or None)
         store.seal()
-    return _told(report)
+    return _report_json(report)
 
 
 def _rebuild(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
     from framedex.ingest import rebuild_index
 
-    captures, sources, rules = _given(request)
-    return _told(rebuild_index(Path(request["index"]), captures, sources, progress, _patience(progress), rules))
+    captures, sources, rules = _parse_inputs(request)
+    return _report_json(
+        rebuild_index(Path(request["index"]), captures, sources, progress, _lock_patience(progress), rules)
+    )
 
 
-def _opened(request: dict[str, Any], progress: Telling) -> Store:
+def _open_store(request: dict[str, Any], progress: Telling) -> Store:
     """Open the index of a request; rebuild it first if an earlier framedex wrote it."""
     from framedex.captures import capture_folders
     from framedex.index import Store
     from framedex.index.file.database import OutdatedIndexError
-    from framedex.ingest.renewal import renew_index
+    from framedex.ingest.rebuild import renew_index
 
     path = Path(request["index"])
     try:
-        return Store(path, _patience(progress))
+        return Store(path, _lock_patience(progress))
     except OutdatedIndexError:
-        _, sources, rules = _given(request)
-        told = partial(progress.note, "Making the index anew, as an earlier framedex made it")
+        _, sources, rules = _parse_inputs(request)
+        on_rebuild = partial(progress.note, "Rebuilding the index, which an earlier framedex wrote")
         renew_index(
-            path, capture_folders(path.parent / "captures"), sources, progress, told, _patience(progress), rules
+            path,
+            capture_folders(path.parent / "captures"),
+            sources,
+            progress,
+            on_rebuild,
+            _lock_patience(progress),
+            rules,
         )
-        return Store(path, _patience(progress))
+        return Store(path, _lock_patience(progress))
 
 
-def _given(request: dict[str, Any]) -> tuple[list[Path], list[Path], list[PathRule]]:
+def _parse_inputs(request: dict[str, Any]) -> tuple[list[Path], list[Path], list[PathRule]]:
     """Return the captures, sources and path rules of a request."""
-    from framedex.path_resolution.rules import PathRule
+    from framedex.path_resolution.files import PathRule
 
     captures, sources = ([Path(path) for path in request[key]] for key in ("captures", "sources"))
     return captures, sources, [PathRule(before, Path(after)) for before, after in request["rules"]]
 
 
-def _told(report: Report) -> dict[str, Any]:
+def _report_json(report: Report) -> dict[str, Any]:
     return {
         "captures": len(report.captures),
         "calls": sum(capture.calls for capture in report.captures),
@@ -192,19 +200,19 @@ def _refresh(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
     from framedex.index import Store
     from framedex.ingest import refresh_files
 
-    with Store(Path(request["index"]), _patience(progress)) as store:
+    with Store(Path(request["index"]), _lock_patience(progress)) as store:
         report = refresh_files(store, [Path(path) for path in request["files"]], progress)
     return {"parsed": report.parsed, "removed": report.removed}
 
 
-def _patience(progress: Telling) -> Patience:
-    """Return how long to wait for another indexer; the progress shows the waiting."""
+def _lock_patience(progress: Telling) -> Patience:
+    """Return how long to wait for another indexer; the client shows that this one waits."""
     from framedex.index.file.database import Patience
 
-    return Patience(PATIENCE, lambda: progress.note(WAITING))
+    return Patience(LOCK_TIMEOUT_S, lambda: progress.note(WAITING_TEXT))
 
 
-_WORK: dict[str, Callable[[dict[str, Any], Telling], dict[str, Any]]] = {
+_HANDLERS: dict[str, Callable[[dict[str, Any], Telling], dict[str, Any]]] = {
     "index": _index,
     "rebuild": _rebuild,
     "refresh": _refresh,

@@ -51,13 +51,13 @@ NATIVE_LAYERS = {
 }
 # The rooms that import these names of a module.
 IMPORTERS = {
-    "framedex.nativepart._call_stream": ("captures/", "index/write/bulk.py"),
+    "framedex.nativepart._call_stream": ("captures/", "index/write/calls.py"),
     "framedex.nativepart._extractor": ("sources/",),
     "framedex.nativepart._native": ("captures/",),
     "framedex.nativepart._scanner": ("text_stacks/",),
-    "framedex.nativepart.framedex_native": ("commands/", "inprocess.py"),
+    "framedex.nativepart.framedex_native": ("commands/", "process_recorder.py"),
     "framedex.nativepart.protobuf": ("imports/wire.py", "programs/options.py"),
-    "framedex.git.started": ("fetching/",),
+    "framedex.git.start_git": ("fetching/",),
 }
 _FROM = re.compile(r"^ *from ([\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)
 # JAX, pytest and IPython are there wherever these rooms are imported.

@@ -99,7 +99,7 @@ def test_a_hostile_trace_is_shown_and_neither_run_nor_reached_for(seen: dict[str
     assert seen["hostile"] == {
         "mode": "framedex-trace-mode",
         "fill": 70,
-        "visited": "No source is known for this line here",
+        "visited": "No source found for this line",
     }
 
 
@@ -172,11 +172,11 @@ def test_where_a_failing_script_wrote_to_is_told(seen: dict[str, Any]) -> None:
 
 
 def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
-    assert seen["picked"] == "Answers are of demo.py alone"
+    assert seen["picked"] == "Answers now cover only demo.py"
     assert seen["compared"].startswith("demo.py:8, before → after:")
     assert seen["without_captures"].startswith("Nothing has been recorded here yet")
     assert seen["without_captures"].endswith(" (M-x framedex-record)")
-    assert seen["unpicked"] == "Answers are as the project has it"
+    assert seen["unpicked"] == "Answers now cover the captures in the project's settings"
 
 
 def test_every_file_is_compiled_without_a_warning(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_the_settings_are_ones_that_the_server_understands() -> None:
     values = load("settings.json")
 
     settings, problems = Settings.from_mapping(values["framedex"], Path("/"), "the template")
-    editor, more = EditorSettings.of(settings)
+    editor, more = EditorSettings.from_settings(settings)
 
     assert [*problems, *more] == []
     assert editor.code_lens, "it stands in for the call hierarchy in C++ files"

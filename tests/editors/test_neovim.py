@@ -138,9 +138,9 @@ def test_return_in_an_older_or_newer_list_does_what_that_list_is_for(seen: dict[
 def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     picked, *compared = seen["captures"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d demo\.py \(capture 1\)", picked[1])
-    assert picked[0] == "as the project has it"
+    assert picked[0] == "as in the project's settings"
     assert compared == [picked[1:], picked[1:]]
-    assert seen["picked"] == "framedex: answers are of demo.py alone."
+    assert seen["picked"] == "framedex: Answers now cover only demo.py."
     assert seen["compared"].startswith("demo.py:8, before → after:")
     assert seen["without_captures"].startswith("framedex: Nothing has been recorded here yet")
 
@@ -159,7 +159,7 @@ def test_an_empty_answer_says_what_is_wrong_with_the_index_each_time(seen: dict[
     told = seen["nowhere_further"][4:]
     assert len(told) == 4
     for each in told:
-        assert "index.db is empty." in each and "`framedex index` makes the index of it" in each
+        assert "index.db is empty." in each and "Then run `framedex index`" in each
 
 
 def test_what_a_failing_script_wrote_is_told(seen: dict[str, Any]) -> None:
@@ -180,7 +180,7 @@ def test_a_buffer_without_a_file_is_not_recorded_and_has_no_trace(seen: dict[str
 
 
 def test_a_trace_of_a_folder_that_does_not_exist_is_not_that_of_another_project(seen: dict[str, Any]) -> None:
-    assert "There is no folder /no/such/folder" in seen["nowhere"]
+    assert "The folder /no/such/folder does not exist" in seen["nowhere"]
 
 
 def health(folder: Path, command: str | Sequence[str], *files: str) -> str:
@@ -204,7 +204,7 @@ def test_checkhealth_says_what_is_missing_and_how_to_get_it(tmp_path: Path) -> N
     told = health(tmp_path, "no-such-framedex")
 
     assert "`no-such-framedex` is not on Neovim's PATH" in told and "pip install framedex" in told
-    assert "No server runs" in told and "framedex run SCRIPT" in told
+    assert "No server is running" in told and "framedex run SCRIPT" in told
 
 
 def test_checkhealth_says_what_is_there(tmp_path: Path) -> None:
@@ -228,8 +228,8 @@ def test_checkhealth_says_what_is_wrong_with_an_index(tmp_path: Path) -> None:
 
     told = health(tmp_path, program)
 
-    assert f"The index {index} is empty." in told and "index` makes the index of it" in told
-    assert "There is an index" not in told
+    assert f"The index {index} is empty." in told and "Then run `framedex" in told
+    assert "Index found" not in told
 
 
 def test_checkhealth_looks_for_an_index_from_the_open_files_too(tmp_path: Path) -> None:

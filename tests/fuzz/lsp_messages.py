@@ -31,7 +31,7 @@ import attrs
 from lsprotocol import types
 
 import framedex_server
-from framedex_server.protocol import INDEX_COMMAND, OWN_REQUESTS, REBUILD_COMMAND, RECORD_COMMAND
+from framedex_server.protocol import INDEX_COMMAND, OWN_METHOD_PREFIX, REBUILD_COMMAND, RECORD_COMMAND
 from framedex_server.server import FramedexServer
 from tests.server.raw_client import RawClient, framed
 from tests.server.recording import Recording, record
@@ -113,9 +113,9 @@ def client_methods() -> tuple[Method, ...]:
         if types.message_direction(name) != "serverToClient" and name not in ENDING
     ]
     offered = FramedexServer().protocol.fm.features
-    own = [Method(name, True, None) for name in offered if name.startswith(OWN_REQUESTS)]
-    assert own and {name for name in offered if not name.startswith(OWN_REQUESTS)} <= {*known, *ENDING}
-    return (*of_lsp, *own, Method(f"{OWN_REQUESTS}nonsense", True, None), Method("$/nonsense", True, None))
+    own = [Method(name, True, None) for name in offered if name.startswith(OWN_METHOD_PREFIX)]
+    assert own and {name for name in offered if not name.startswith(OWN_METHOD_PREFIX)} <= {*known, *ENDING}
+    return (*of_lsp, *own, Method(f"{OWN_METHOD_PREFIX}nonsense", True, None), Method("$/nonsense", True, None))
 
 
 def own_keys() -> tuple[str, ...]:

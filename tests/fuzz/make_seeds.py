@@ -15,9 +15,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from framedex.guidebook.keeping import kept
+from framedex.guidebook.observation_files import format_observations
 from framedex.model import ExtractedFile, SourceMapInfo
-from framedex.model.guidebook.observed import (
+from framedex.model.guidebook import (
     Counted,
     Example,
     LifeCycle,
@@ -31,9 +31,9 @@ from framedex.model.guidebook.observed import (
     StepCall,
     Task,
 )
-from framedex.releasemaps import ReleaseSources, released_file, write_release_maps
+from framedex.releasemaps import ReleaseSources, build_released_file, write_release_maps
 from framedex.releasemaps.format import read_content
-from framedex.sourcemap.records import encode_file, encode_header
+from framedex.sourcemap import encode_file, encode_header
 from framedex.sources.extraction import extract_files
 from framedex_native.ffi.protobuf import integer_field as integer
 from framedex_native.ffi.protobuf import message_field as message
@@ -247,7 +247,7 @@ def release_maps() -> Seeds:
     """Files of our own in two releases, as a file and as the parts of one."""
     paths = [str(ROOT / "native/recorder/base" / name) for name in ("flat_map.h", "json.h")]
     files = {
-        f"xla/{Path(file.path).name}": released_file(file, Path(file.path).read_bytes())
+        f"xla/{Path(file.path).name}": build_released_file(file, Path(file.path).read_bytes())
         for file in sorted(extract_files(paths), key=lambda file: file.path)
     }
     old, new = dict(list(files.items())[:1]), files
@@ -330,7 +330,7 @@ def kept_observations() -> Seeds:
         Observations((run,), (), (), ()),
         Observations((), (), (), ()),
     ):
-        yield kept(observations).encode()
+        yield format_observations(observations).encode()
 
 
 def settings() -> Seeds:

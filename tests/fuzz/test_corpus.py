@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.captures.object_table import object_table
+from framedex.captures.reader import object_table
 from framedex.sources import parse_file
 from framedex_native import _native
 from framedex_native._call_stream import CallStream

@@ -1,4 +1,4 @@
-"""The table of the guidebook's programs: what it says is there, and what is there is in it."""
+"""`programs.toml` and the folder of programs have the same programs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_options_of_the_mock_are_left_out_over_a_real_plugin() -> None:
 
 
 @pytest.mark.parametrize("program", PYTHON_PROGRAMS, ids=lambda path: path.stem)
-def test_a_program_says_what_it_shows(program: Path) -> None:
+def test_a_program_has_a_title_a_text_and_steps(program: Path) -> None:
     text = program.read_text(encoding="utf-8")
     said = ast.get_docstring(ast.parse(text)) or ""
     title, _, paragraph = said.partition("\n\n")
@@ -43,7 +43,7 @@ def test_a_program_says_what_it_shows(program: Path) -> None:
         ("[programs.one", "Expected"),
     ],
 )
-def test_a_table_that_names_what_is_not_there(tmp_path: Path, said: str, message: str) -> None:
+def test_a_plan_with_unknown_names_is_rejected(tmp_path: Path, said: str, message: str) -> None:
     (tmp_path / "one.py").touch()
     table = tmp_path / "programs.toml"
     table.write_text(ENVIRONMENT + said, encoding="utf-8")

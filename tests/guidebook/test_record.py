@@ -1,4 +1,4 @@
-"""Recording the guidebook's programs: what is there is kept, and what did not end well counts for nothing."""
+"""Recording the guidebook's programs: current captures are kept, and failed recordings are discarded."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ CHOSEN = ("jax-newest/device_put", "jax-newest/error", "mock/client")
 
 @dataclass(frozen=True)
 class Recorded:
-    """Where the chosen programs were recorded, and what went wrong."""
+    """The folder of the chosen programs' captures, and the outcomes."""
 
     captures: Path
     problems: list[str]
 
 
 def chosen() -> list[Recording]:
-    """A few of the table's recordings."""
+    """A few of the planned recordings."""
     return [one for one in Plan.read().recordings if one.name in CHOSEN]
 
 
 def record_them(folder: Path) -> Recorded:
-    """Into `folder/captures`."""
+    """Record into `folder/captures`."""
     captures = folder / "captures"
     captures.mkdir()
     return Recorded(captures, [outcome.problem for outcome in record.record(chosen(), captures, jobs=2)])
@@ -62,19 +62,19 @@ def test_options_reach_the_mock(recorded: Recorded) -> None:
     assert any(call.error > 0 for call in calls)
 
 
-def test_a_client_in_c_calls_what_jax_does_not(recorded: Recorded) -> None:
-    by_jax = reach.functions_of([capture_of(recorded, "jax-newest/device_put")])
-    by_client = reach.functions_of([capture_of(recorded, "mock/client")])
+def test_a_c_client_calls_functions_that_jax_does_not_call(recorded: Recorded) -> None:
+    by_jax = reach.called_functions([capture_of(recorded, "jax-newest/device_put")])
+    by_client = reach.called_functions([capture_of(recorded, "mock/client")])
     assert "PJRT_Client_CreateErrorBuffer" in by_client - by_jax
     assert "PJRT_Client_BufferFromHostBuffer" in by_client & by_jax
 
 
-def test_what_is_there_is_not_recorded_again(recorded: Recorded) -> None:
+def test_current_captures_are_not_recorded_again(recorded: Recorded) -> None:
     assert record.record(chosen(), recorded.captures, jobs=2) == []
 
 
 @pytest.mark.exhaustive
-def test_a_program_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
+def test_a_failing_program_keeps_the_previous_capture(tmp_path: Path) -> None:
     program = tmp_path / "failing.py"
     program.write_text("import jax\njax.devices()\nraise SystemExit(3)\n", encoding="utf-8")
     failing = Recording(program, chosen()[0].environment, (), None)
@@ -94,10 +94,10 @@ def test_two_at_once_take_turns(tmp_path: Path) -> None:
     assert [sum(f"{count} programs to record" in text for text in told) for count in (1, 0)] == [1, 1]
 
 
-def test_what_an_interrupted_one_left_is_removed(tmp_path: Path) -> None:
+def test_leftovers_of_an_interrupted_recording_are_removed(tmp_path: Path) -> None:
     left = tmp_path / ".recording-abc" / "made"
     left.mkdir(parents=True)
-    other = tmp_path / "jax-newest" / "forgotten" / record.MADE_OF
+    other = tmp_path / "jax-newest" / "forgotten" / record.KEY_FILE
     other.parent.mkdir(parents=True)
     other.write_text(json.dumps({"key": "of another time"}), encoding="utf-8")
     assert record.main(["--only", "no such program", "--out", str(tmp_path)]) == 2
@@ -106,13 +106,13 @@ def test_what_an_interrupted_one_left_is_removed(tmp_path: Path) -> None:
     assert not left.exists() and other.exists()
 
 
-def test_captures_that_the_table_no_longer_has_are_removed_and_what_is_not_ours_stays(
+def test_unplanned_captures_are_removed_and_foreign_folders_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forgotten, foreign = tmp_path / "jax-old" / "forgotten", tmp_path / "thesis" / "chapters"
     for folder in (forgotten, foreign):
         folder.mkdir(parents=True)
-    (forgotten / record.MADE_OF).write_text(json.dumps({"key": "of another time"}), encoding="utf-8")
+    (forgotten / record.KEY_FILE).write_text(json.dumps({"key": "of another time"}), encoding="utf-8")
     of_the_mock = Plan(tuple(one for one in Plan.read().recordings if one.name == "mock/client"))
     monkeypatch.setattr(Plan, "read", lambda: of_the_mock)
     assert record.main(["--out", str(tmp_path)]) == 0
@@ -123,8 +123,8 @@ def test_captures_that_the_table_no_longer_has_are_removed_and_what_is_not_ours_
 @pytest.mark.parametrize(
     ("recipe", "message"),
     [
-        (PythonRecipe("none", folder="no/such/folder"), "There is no Python in no/such/folder"),
-        (PythonRecipe("old", version="2.7", packages=("jax",)), "There is no Python 2.7 here"),
+        (PythonRecipe("none", folder="no/such/folder"), "no/such/folder has no Python"),
+        (PythonRecipe("old", version="2.7", packages=("jax",)), "Python 2.7 was not found"),
     ],
 )
 def test_a_python_that_cannot_be_had(
@@ -132,7 +132,7 @@ def test_a_python_that_cannot_be_had(
 ) -> None:
     monkeypatch.setattr(environments, "FOLDER", tmp_path)
     with pytest.raises(environments.LeftOutError, match=message):
-        environments.python_of(recipe)
+        environments.make_python(recipe)
 
 
 @pytest.mark.exhaustive
@@ -143,5 +143,5 @@ def test_a_package_that_cannot_be_had(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     with pytest.raises(environments.LeftOutError, match="Is there a network"):
-        environments.file_of(Download("none", "framedex-no-such-package", "none.so"))
+        environments.get_file(Download("none", "framedex-no-such-package", "none.so"))
     assert not list(tmp_path.glob("none/none.so"))

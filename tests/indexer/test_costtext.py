@@ -8,7 +8,7 @@ from framedex.costtext import (
     compiles_details,
     compiles_text,
     compiles_total,
-    held_on,
+    memory_by_line,
     memory_details,
     memory_text,
     memory_total,
@@ -127,28 +127,28 @@ def test_a_size_that_no_call_tells_is_not_made_up() -> None:
 
 
 def test_memory_says_what_is_held_at_the_peak_and_what_leaks() -> None:
-    (row,) = held_on([DEVICE])
+    (row,) = memory_by_line([DEVICE])
     assert memory_text([row]) == "holds 1 KiB at the peak"
     leaking = replace(DEVICE, lines=(replace(HELD, growth=4096, rounds=12),))
-    assert memory_text(list(held_on([leaking]))) == "holds 1 KiB at the peak, leaks 4 KiB a step"
-    assert memory_details(list(held_on([leaking])))[-1] == (
+    assert memory_text(list(memory_by_line([leaking]))) == "holds 1 KiB at the peak, leaks 4 KiB a step"
+    assert memory_details(list(memory_by_line([leaking])))[-1] == (
         "device 0: each of 12 rounds leaves 4 KiB: a leak, or what is meant to be kept"
     )
     gone = replace(DEVICE, lines=(replace(HELD, at_peak=0),))
-    assert memory_text(list(held_on([gone]))) == "holds at most 2 KiB, nothing at the peak"
+    assert memory_text(list(memory_by_line([gone]))) == "holds at most 2 KiB, nothing at the peak"
 
 
 def test_of_several_devices_the_most_is_told() -> None:
     same, less = replace(DEVICE, device="1"), replace(DEVICE, device="2", peak=1, lines=(replace(HELD, at_peak=1),))
-    assert memory_text(list(held_on([DEVICE, same]))) == "holds 1 KiB at the peak of each of 2 devices"
-    assert memory_text(list(held_on([DEVICE, less]))) == "holds at most 1 KiB at the peak of 2 devices"
-    assert memory_total(list(held_on([DEVICE, same]))) == "peak 4 KiB on each of 2 devices"
-    assert memory_total(list(held_on([DEVICE, less]))) == "peak 4 KiB at most, of 2 devices"
+    assert memory_text(list(memory_by_line([DEVICE, same]))) == "holds 1 KiB at the peak of each of 2 devices"
+    assert memory_text(list(memory_by_line([DEVICE, less]))) == "holds at most 1 KiB at the peak of 2 devices"
+    assert memory_total(list(memory_by_line([DEVICE, same]))) == "peak 4 KiB on each of 2 devices"
+    assert memory_total(list(memory_by_line([DEVICE, less]))) == "peak 4 KiB at most, of 2 devices"
 
 
 def test_a_line_that_only_failed_says_that() -> None:
     failure = OutOfMemory(8, 9, LINE, 1 << 30, 4096, ())
-    (row,) = held_on([replace(DEVICE, lines=(), failures=(failure,))])
+    (row,) = memory_by_line([replace(DEVICE, lines=(), failures=(failure,))])
     assert (row.line, row.latest_call) == (LINE, 8)
     assert memory_text([row]) == "failed once for want of memory"
     assert memory_details([row]) == ["device 0: call 8 failed for want of memory for 1 GiB, 4 KiB alive"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from framedex.errorcodes import ErrorCode, error_name
+from framedex.errortext import ErrorCode, error_name
 
 ABI = Path(__file__).parents[2] / "native" / "abi" / "pjrt_c_api_0.112.json"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.errortext import full_message, headline, innermost_lines, split_headline
+from framedex.errortext import abbreviate_message, headline, message_with_code, split_headline
 
 TRACEBACK = """INTERNAL: CpuCallback error: Traceback (most recent call last):
   File "/x/jax/_src/callback.py", line 829, in _wrapped_callback
@@ -40,13 +40,13 @@ def test_other_messages_keep_their_first_line(message: str, first: str) -> None:
 
 
 def test_the_code_is_named_once() -> None:
-    assert full_message(13, "INTERNAL: no") == full_message(13, "no") == "INTERNAL: no"
-    assert full_message(13, "") == "INTERNAL"
+    assert message_with_code(13, "INTERNAL: no") == message_with_code(13, "no") == "INTERNAL: no"
+    assert message_with_code(13, "") == "INTERNAL"
 
 
 def test_long_messages_keep_their_last_lines() -> None:
     lines = [f"line {number}" for number in range(30)]
-    assert list(innermost_lines("\n".join(lines[:12]) + "\n")) == lines[:12]
-    shown = innermost_lines("\n".join(lines))
+    assert list(abbreviate_message("\n".join(lines[:12]) + "\n")) == lines[:12]
+    shown = abbreviate_message("\n".join(lines))
     assert (shown[0], shown[1], list(shown[2:])) == ("line 0", "  … 19 lines left out", lines[20:])
     assert len(shown) == 12

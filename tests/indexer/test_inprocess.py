@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from framedex.errors import FramedexError
-from framedex.inprocess import Recorder
 from framedex.nativepart import framedex_native
-from framedex.pytesting.recorded import Recorded
+from framedex.process_recorder import Recorder
+from framedex.pytesting.recordings import BlockRecorder
 
 
 @pytest.fixture
@@ -29,13 +29,13 @@ def _make_impossible(folder: Path) -> None:
 
 
 def test_an_exception_of_a_block_is_not_hidden_where_recording_cannot_go_on(around: Path) -> None:
-    with Recorded() as recorded, pytest.raises(KeyError), recorded():
+    with BlockRecorder() as recorded, pytest.raises(KeyError), recorded():
         _make_impossible(around)
         raise KeyError
 
 
 def test_that_recording_cannot_go_on_is_told(around: Path) -> None:
-    with Recorded() as recorded, pytest.raises(FramedexError, match="Nothing can be recorded"), recorded():
+    with BlockRecorder() as recorded, pytest.raises(FramedexError, match="Nothing can be recorded"), recorded():
         _make_impossible(around)
 
 

@@ -48,16 +48,14 @@ def test_the_server_starts_without_the_native_module() -> None:
 def test_a_place_costs_no_more_than_places() -> None:
     asked = "import sys; from framedex.model import Location; print(*sorted(m for m in sys.modules if 'framedex' in m))"
     loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
-    assert "framedex.model.places" in loaded
+    assert "framedex.model.locations" in loaded
     assert not {"framedex.model.rows", "framedex.model.capture"} & set(loaded)
 
 
 def test_every_expression_that_is_compiled_on_use_is_one() -> None:
     """A mistake in one would otherwise show only on a line that it is asked about."""
     modules = [import_module(each.name) for each in walk_packages(framedex.__path__, "framedex.")]
-    patterns = [
-        value for module in modules for value in _values(module) if type(value).__module__ == "framedex.patterns"
-    ]
+    patterns = [value for module in modules for value in _values(module) if type(value).__module__ == "framedex.lazy"]
 
     assert len(patterns) > 100
     for pattern in patterns:

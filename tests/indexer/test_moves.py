@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.path_resolution.moves import Move, Moves, project_of
+from framedex.path_resolution.moved_files import Move, Moves, project_of
 
 BEFORE, AFTER = ".framedex/captures/20260101-000000-1", ".framedex/captures/20260101-000000-1"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.onpath import absolute_search_path, program_on_path
+from framedex.folders import absolute_search_path, program_on_path
 
 
 @pytest.fixture

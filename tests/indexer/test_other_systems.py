@@ -18,8 +18,7 @@ import pytest
 from framedex import nativepart
 from framedex.commands.main import cli
 from framedex.nativepart import NoNativePartError
-from framedex.text_stacks.lines import line_scanner
-from framedex.text_stacks.text.plain_scanner import PlainScanner
+from framedex.text_stacks.lines import PlainScanner, line_scanner
 from tests.crash_corpus import FOLDER
 from tests.hiding import ANOTHER_SYSTEM, FUNCTIONS, JAX, NATIVE_PART, python_without
 from tests.indexer.recorded import Project, build_project

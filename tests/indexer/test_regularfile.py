@@ -11,18 +11,18 @@ import pytest
 
 from framedex.binaries import Contents
 from framedex.captures import read_metadata
-from framedex.captures.contents import CONTENTS_FILE, read_contents
-from framedex.commands.inputs.files import Place, noted_if_short
+from framedex.captures.stored_files import DIGESTS_FILE, read_digests
+from framedex.commands.inputs.files import FilePosition, note_if_too_short
 from framedex.errors import FramedexError
-from framedex.guidebook.keeping import read_kept
+from framedex.guidebook.observation_files import read_observation_file
 from framedex.index.file.database import connect_reading
-from framedex.projects import cmakelists, compile_commands
-from framedex.regularfile import LARGEST_FILE, read_regular, read_regular_text
-from framedex.releases.stated import FileReleases
+from framedex.projects import project_files
+from framedex.regularfile import MAX_FILE_BYTES, read_regular, read_regular_text
+from framedex.releases.statements import FileReleases
 from framedex.settings import Settings
 from framedex.shared.keeping import EXCERPTS, kept_excerpts
 from framedex.sourcemap import SourceMapError, read_map
-from framedex.sources.outline import outline_of
+from framedex.sources.outline import read_outline
 
 
 @pytest.mark.parametrize(
@@ -30,10 +30,10 @@ from framedex.sources.outline import outline_of
     [
         ("library.so", lambda pipe: Contents(pipe.with_name("kept")).of(pipe), ""),
         ("kept.json", lambda pipe: Contents(pipe).of(pipe.with_name("library.so")), ""),
-        (CONTENTS_FILE, lambda pipe: read_contents(pipe.parent), {}),
+        (DIGESTS_FILE, lambda pipe: read_digests(pipe.parent), {}),
         ("version.py", lambda pipe: FileReleases().of(str(pipe.with_name("array.py"))), None),
-        ("source.py", lambda pipe: outline_of(str(pipe)), None),
-        ("source.cc", lambda pipe: noted_if_short(Place(pipe, 12, None)).line, 12),
+        ("source.py", lambda pipe: read_outline(str(pipe)), None),
+        ("source.cc", lambda pipe: note_if_too_short(FilePosition(pipe, 12, None)).line, 12),
         (EXCERPTS, lambda pipe: kept_excerpts(pipe.parent), {}),
         ("framedex.toml", lambda pipe: Settings.load(pipe.parent)[0].file, None),
     ],
@@ -48,11 +48,11 @@ def test_a_pipe_is_read_as_nothing(tmp_path: Path, name: str, read: Callable[[Pa
 @pytest.mark.parametrize(
     ("read", "refused"),
     [
-        (cmakelists.is_own, OSError),
-        (compile_commands.is_own, OSError),
+        (project_files.is_own_cmakelists, OSError),
+        (project_files.is_own_compile_commands, OSError),
         (lambda pipe: read_map(pipe).__enter__(), SourceMapError),
         (lambda pipe: connect_reading(pipe, 0.0), FramedexError),
-        (read_kept, FramedexError),
+        (read_observation_file, FramedexError),
     ],
 )
 def test_a_pipe_is_refused_where_a_file_is_needed(
@@ -73,8 +73,8 @@ def _sparse(file: Path) -> None:
     ("name", "read"),
     [
         ("capture.json", lambda file: read_metadata(file.parent)),
-        ("observations.json", read_kept),
-        (CONTENTS_FILE, lambda file: read_contents(file.parent)["a"]),
+        ("observations.json", read_observation_file),
+        (DIGESTS_FILE, lambda file: read_digests(file.parent)["a"]),
         (EXCERPTS, lambda file: kept_excerpts(file.parent)["a"]),
     ],
 )
@@ -93,8 +93,8 @@ def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
     for read in (read_regular, read_regular_text):
         with pytest.raises(OSError, match="more than 16,777,216"):
             read(file)
-    os.truncate(file, LARGEST_FILE)
-    assert read_regular(file) == bytes(LARGEST_FILE)
+    os.truncate(file, MAX_FILE_BYTES)
+    assert read_regular(file) == bytes(MAX_FILE_BYTES)
 
 
 def test_a_small_file_takes_no_memory_for_its_bound(tmp_path: Path) -> None:

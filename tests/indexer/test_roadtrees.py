@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from framedex.model.guidebook.observed import Passed, Place, Road
+from framedex.model.guidebook import Passed, Place, Road
 from framedex.roadtrees import RoadTrees
 
 
@@ -16,9 +16,9 @@ def told(roads: tuple[Road, ...]) -> list[object]:
 
 def test_what_ways_have_in_common_is_there_once_with_most_calls_first() -> None:
     trees = RoadTrees()
-    trees.add_way([step("main"), step("put")], 2)
-    trees.add_way([step("main"), step("fetch")], 5)
-    trees.add_way([step("main", line=2)], 1)
+    trees.add_path([step("main"), step("put")], 2)
+    trees.add_path([step("main"), step("fetch")], 5)
+    trees.add_path([step("main", line=2)], 1)
 
     roads, left_out = trees.cut()
 
@@ -28,9 +28,9 @@ def test_what_ways_have_in_common_is_there_once_with_most_calls_first() -> None:
 
 def test_frames_that_most_calls_passed_stay_and_calls_of_others_are_counted() -> None:
     trees = RoadTrees()
-    trees.add_way([step("main"), step("put"), step("copy")], 3)
-    trees.add_way([step("main"), step("fetch")], 2)
-    trees.add_way([step("other")], 1)
+    trees.add_path([step("main"), step("put"), step("copy")], 3)
+    trees.add_path([step("main"), step("fetch")], 2)
+    trees.add_path([step("other")], 1)
 
     roads, left_out = trees.cut(most=3)
 
@@ -40,11 +40,11 @@ def test_frames_that_most_calls_passed_stay_and_calls_of_others_are_counted() ->
 
 def test_trees_of_several_runs_are_merged() -> None:
     one, other, both = RoadTrees(), RoadTrees(), RoadTrees()
-    one.add_way([step("main"), step("put", folded=2)], 3)
-    other.add_way([step("main"), step("put", folded=4)], 4)
-    other.add_way([step("main"), step("fetch")], 1)
+    one.add_path([step("main"), step("put", folded=2)], 3)
+    other.add_path([step("main"), step("put", folded=4)], 4)
+    other.add_path([step("main"), step("fetch")], 1)
     for trees, most in ((one, 9), (other, 2)):
-        both.add_roads(*trees.cut(most))
+        both.add_trees(*trees.cut(most))
 
     roads, left_out = both.cut()
 
@@ -55,6 +55,6 @@ def test_trees_of_several_runs_are_merged() -> None:
 
 def test_a_way_without_frames_is_of_no_tree() -> None:
     trees = RoadTrees()
-    trees.add_way([], 4)
+    trees.add_path([], 4)
 
     assert trees.cut() == ((), 0)

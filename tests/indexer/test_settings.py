@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.path_resolution.rules import PathRule
+from framedex.path_resolution.files import PathRule
 from framedex.settings import Settings, setting_keys
 from tests.indexer.privileges import run_without_privileges
 

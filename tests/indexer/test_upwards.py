@@ -1,6 +1,6 @@
 """How far up a project's index and settings are looked for."""
 
-from framedex.upwards import folders_upwards
+from framedex.folders import folders_upwards
 
 
 def test_the_nearest_folder_comes_first_and_the_root_folder_is_nobodys_project() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from framedex.binaries import Contents
-from framedex.userfolders import user_folder
+from framedex.folders import user_folder
 
 
 def test_a_variable_of_the_specification_names_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -4,40 +4,39 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from framedex.path_resolution.files import found_file, is_here, is_of_a_process, one_answer
-from framedex.path_resolution.rules import PathMap, PathRule
+from framedex.path_resolution.files import PathMap, PathRule, check_files_once, file_exists, find_file, is_process_path
 
 
 def test_an_answer_sees_one_state_of_a_file_and_the_next_one_another(tmp_path: Path) -> None:
     file = tmp_path / "a.cc"
     file.write_text("short")
-    with one_answer():
-        before = found_file(str(file))
+    with check_files_once():
+        before = find_file(str(file))
         file.write_text("much longer")
-        with one_answer():  # an answer within it is of it
-            assert found_file(str(file)) == before
-        assert found_file(str(file)) == before
-        assert not is_here(str(tmp_path / "b.cc"))
+        with check_files_once():  # an answer within it is of it
+            assert find_file(str(file)) == before
+        assert find_file(str(file)) == before
+        assert not file_exists(str(tmp_path / "b.cc"))
         (tmp_path / "b.cc").touch()
-        assert not is_here(str(tmp_path / "b.cc"))
-    after = found_file(str(file))
+        assert not file_exists(str(tmp_path / "b.cc"))
+    after = find_file(str(file))
     assert before is not None and after is not None
     assert (before.size, after.size) == (5, 11)
-    assert is_here(str(tmp_path / "b.cc"))
+    assert file_exists(str(tmp_path / "b.cc"))
 
 
 def test_what_is_below_proc_is_nobodys_source() -> None:
     below = ("/proc/self/cwd/a.cc", "//proc/self/stat", "/usr/../proc/self/stat", "/proc/./self/stat", "/proc")
     for path in (*below, "/dev/stdin", "//dev/fd/0"):
-        assert is_of_a_process(path)
-        assert not is_here(path)
-    assert not any(map(is_of_a_process, ("/procedures/a.cc", "/src/proc/a.cc", "x/../proc/a.cc", "")))
+        assert is_process_path(path)
+        assert not file_exists(path)
+    assert not any(map(is_process_path, ("/procedures/a.cc", "/src/proc/a.cc", "x/../proc/a.cc", "")))
 
 
 def test_a_rule_fits_a_path_that_begins_with_two_slashes(tmp_path: Path) -> None:
     (tmp_path / "a.cc").touch()
     for before in ("/their", "//their"):
         rules = PathMap([PathRule(before, tmp_path)])
-        assert [rules.there(path) for path in ("/their/a.cc", "//their/a.cc", "///their//a.cc")] == [
+        assert [rules.apply(path) for path in ("/their/a.cc", "//their/a.cc", "///their//a.cc")] == [
             f"{tmp_path}/a.cc"
         ] * 3

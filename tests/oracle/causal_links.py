@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from framedex.model import Capture, LinkHow, MergeOutcome, PythonFrame, Stack
-from framedex.objects import Role, function_named
+from framedex.objects import Role, find_boundary_function
 from tests.oracle.nesting import enclosing_calls
 from tests.oracle.work import follow_work
 
@@ -129,7 +129,7 @@ class _Finder:
 
     def _destroys(self, call: int) -> bool:
         function = self._capture.functions[self._capture.calls.function[call]]
-        return any(known.role is Role.DESTROYS for known in function_named(function.name).inputs)
+        return any(known.role is Role.DESTROYS for known in find_boundary_function(function.name).inputs)
 
     def _lacks_calls(self) -> bool:
         """Whether the recording left out calls, so that a thread without one may have made some."""

@@ -21,12 +21,12 @@ from framedex.objects.table import (
     BoundaryFunction,
     ObjectField,
     Role,
-    address_of,
-    elements,
-    function_named,
-    functions_of_the_c_api,
+    ViolationKind,
+    find_boundary_function,
+    iterate_objects,
+    load_boundary_functions,
+    parse_address,
 )
-from framedex.objects.violations import ViolationKind
 
 CLOCK_SLACK = 10_000
 """Nanoseconds by which the clocks of two threads may differ."""
@@ -124,7 +124,7 @@ class _Life:
 class _Follower:
     def __init__(self, capture: Capture) -> None:
         calls = capture.calls
-        self._functions = [function_named(function.name) for function in capture.functions]
+        self._functions = [find_boundary_function(function.name) for function in capture.functions]
         self._function = calls.function.tolist()
         self._start = calls.start.tolist()
         self._duration = calls.duration.tolist()
@@ -336,7 +336,7 @@ def _read(function: BoundaryFunction, text: str) -> _Values:
     size, number = arguments.get("bytes"), arguments.get("id")
     identified = None
     for known in function.objects:
-        address = address_of(arguments.get(known.name))
+        address = parse_address(arguments.get(known.name))
         if known.name == function.identifies and address and isinstance(number, int):
             identified = known.type, address, number
     return _Values(
@@ -352,8 +352,8 @@ def _read(function: BoundaryFunction, text: str) -> _Values:
 
 
 def _sightings(known: ObjectField, arguments: dict[str, object]) -> Iterator[Sighting]:
-    for element in elements(known, arguments.get(known.name)):
-        if address := address_of(element):
+    for element in iterate_objects(known, arguments.get(known.name)):
+        if address := parse_address(element):
             yield known.type, address, known.role
 
 
@@ -378,7 +378,7 @@ def _number(objects: list[RecordedObject], ids: dict[int, int]) -> None:
 @cache
 def _unseen_types() -> frozenset[str]:
     """The types of objects that some function destroys and none hands out (errors, callbacks): they come unseen."""
-    functions = functions_of_the_c_api().values()
+    functions = load_boundary_functions().values()
     handed_out = {field.type for function in functions for field in function.results}
     destroyed = {field.type for function in functions for field in function.objects if field.role is Role.DESTROYS}
     return frozenset(destroyed - handed_out)

@@ -9,16 +9,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from framedex.capturetext import all_problems
 from framedex.index import Store
-from framedex.index.file.conventions import SAMPLES, SPAN
-from framedex.index.file.durations import bucket_of
-from framedex.index.file.values import signed
+from framedex.index.file.conventions import MAX_SAMPLES, SPAN_SIZE
+from framedex.index.file.values import duration_to_bucket, to_signed
 from framedex.index.write.records import CaptureRecord
 from framedex.index.write.tree import Integers
 from framedex.ingest import Namer
-from framedex.ingest.captures import record_of
+from framedex.ingest.captures import build_capture_record
 from framedex.ingest.report import CaptureReport
-from framedex.missing import all_problems
 from framedex.model import CallBatch, CallKind, Capture, KindTotals, LinkHow, ObjectColumns
 from framedex.objects import ViolationKind
 from tests.oracle.causal_links import find_causal_links
@@ -31,7 +30,7 @@ _VIOLATIONS = list(ViolationKind)
 
 def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "") -> CaptureReport:
     """Name a decoded capture's frames and add it, in one transaction."""
-    record, naming_problems = record_of(capture, namer, signature)
+    record, naming_problems = build_capture_record(capture, namer, signature)
     known = store.known_capture(record.identity)
     add_whole(store, record)
     told = all_problems(capture.stops, (*capture.problems, *naming_problems))
@@ -144,7 +143,7 @@ class _Whole:
         rows = zip(*(column[returned].tolist() for column in columns), strict=True)
         counted: dict[tuple[int, int, int], int] = {}
         for function, thread, duration in rows:
-            key = function, thread, bucket_of(duration)
+            key = function, thread, duration_to_bucket(duration)
             counted[key] = counted.get(key, 0) + 1
         return np.array([(*key, count) for key, count in counted.items()], np.int64).reshape(-1, 4)
 
@@ -167,7 +166,7 @@ class _Whole:
         self._types = tuple(types)
         rows = [
             (
-                *(place, types[found.type], found.number, signed(found.address), found.born),
+                *(place, types[found.type], found.number, to_signed(found.address), found.born),
                 *(_or_less(value) for value in (found.created_call, found.first_call, found.last_call)),
                 *(_or_less(value) for value in (found.deleted_call, found.destroyed_call)),
                 *(found.uses, _or_less(found.owner), _or_less(found.size)),
@@ -207,12 +206,12 @@ def _samples(kind: Integers, argument: Integers, known: int) -> Integers:
     is_new = kind >= known
     pairs = np.unique(np.stack([kind[is_new], argument[is_new]], axis=1), axis=0)
     begins = np.searchsorted(pairs[:, 0], pairs[:, 0])
-    chosen: Integers = pairs[np.arange(len(pairs)) - begins < SAMPLES]
+    chosen: Integers = pairs[np.arange(len(pairs)) - begins < MAX_SAMPLES]
     return chosen
 
 
 def _spans(kind: Integers, row: Integers) -> Integers:
-    key = (kind << 40) | (row // SPAN)
+    key = (kind << 40) | (row // SPAN_SIZE)
     keys, first = np.unique(key, return_index=True)
     _, last = np.unique(key[::-1], return_index=True)
     return np.stack([keys >> 40, row[first], row[::-1][last]], axis=1)

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 
 from framedex.model import Capture
-from framedex.objects import BoundaryFunction, Role, function_named
-from framedex.objects.table import address_of, elements
+from framedex.objects import BoundaryFunction, Role, find_boundary_function
+from framedex.objects.table import iterate_objects, parse_address
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class _Made:
 
 def follow_work(capture: Capture, with_python: Set[int]) -> Work:
     """The pieces of work of the threads that are not `with_python` (places in `Capture.threads`)."""
-    functions = [function_named(function.name) for function in capture.functions]
+    functions = [find_boundary_function(function.name) for function in capture.functions]
     calls = capture.calls
     made, work = _Made(), Work()
     columns = (calls.thread, calls.function, calls.start, calls.duration)
@@ -106,6 +106,6 @@ def _sightings(function: BoundaryFunction, text: str) -> Iterator[_Sighting]:
     if not isinstance(arguments, dict):
         return
     for known in function.objects:
-        for element in elements(known, arguments.get(known.name)):
-            if known.role is not Role.NAMES and (address := address_of(element)):
+        for element in iterate_objects(known, arguments.get(known.name)):
+            if known.role is not Role.NAMES and (address := parse_address(element)):
                 yield _Sighting(known.type, address, known.role)

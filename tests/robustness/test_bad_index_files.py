@@ -12,8 +12,7 @@ import pytest
 from framedex.errors import FramedexError
 from framedex.index import Index, Store, find_index
 from framedex.index.file.database import Patience
-from framedex.index.file.shape import TABLES
-from framedex.index.file.version import VERSION
+from framedex.index.file.schema import TABLES, VERSION
 from framedex.ingest import Silence, rebuild_index
 from framedex.model import CallFilter
 from tests.indexer.recorded import Project
@@ -241,7 +240,7 @@ def test_a_database_made_to_keep_its_readers_busy_is_refused(project: Project, s
     _set(project.index, *statements)
 
     for use in (Index.open, Store):
-        with pytest.raises(FramedexError, match="no index that framedex made") as raised:
+        with pytest.raises(FramedexError, match="not an index written by framedex") as raised:
             use(project.index)
         assert "framedex index --rebuild" in raised.value.remedy
 

@@ -46,9 +46,9 @@ VERBS = [
 
 @pytest.fixture
 def _no_endless_question(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(soundness, "LONGEST_DOUBTFUL", 1.0)
+    monkeypatch.setattr(soundness, "DOUBTFUL_QUERY_TIMEOUT_S", 1.0)
     # The same sum without a process for each of thousands.
-    monkeypatch.setattr(seal, "_checksum_elsewhere", seal.checksum)
+    monkeypatch.setattr(seal, "_checksum_in_subprocess", seal.checksum)
 
     def hang(number: int, frame: object) -> None:
         raise AssertionError("the question has no end")

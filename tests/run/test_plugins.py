@@ -114,7 +114,7 @@ def test_what_cannot_be_a_plugin(small: Path, tmp_path: Path) -> None:
         (missing, f"No such plug-in: {missing}."),
         (text, f"{text} is not a PJRT plug-in: it cannot be read as a library"),
         (other, f"{other} is not a PJRT plug-in: it has no function GetPjrtApi."),
-        (small, "JAX does not know small.so by itself."),
+        (small, "JAX does not register small.so by itself."),
         ("nothing", "has no plug-in called 'nothing'."),
     ):
         ended = framedex_run("--plugin", str(plugin), PUT, "tpu", folder=tmp_path)

@@ -112,7 +112,7 @@ def test_another_script_is_refused_with_the_reason(folder: Path, first_line: str
         assert ended.status == 1
         assert f"{kind}" in ended.stderr.decode() and "framedex run python SCRIPT`" in ended.stderr.decode()
     ended = framedex_run("ls", folder=folder)
-    assert "a program of its own, no script of Python" in ended.stderr.decode()
+    assert "not a Python script" in ended.stderr.decode()
     assert not (folder / "ran").exists() and not (folder / ".framedex").exists()
 
 
@@ -155,7 +155,7 @@ def test_a_python_that_a_command_names_and_that_cannot_be_recorded_is_told_with_
     ended = framedex_run("start", folder=folder, PATH=_path(script.parent))
     assert ended.status == 1
     assert "/nowhere/bin/python3 cannot be run as Python: No such file or directory." in ended.stderr.decode()
-    assert f"{script} is run by /nowhere/bin/python3, says its first line." in ended.stderr.decode()
+    assert f"The first line of {script} selects /nowhere/bin/python3." in ended.stderr.decode()
 
 
 def test_the_reason_of_an_interpreter_that_fails_is_passed_on(folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from framedex.captures import capture_folders, captures_below
+from framedex.captures import capture_folders, project_captures_folder
 from tests.hiding import JAX, python_without
 from tests.pythons import ROOT
 from tests.running import TIMEOUT, plain_environment
@@ -24,7 +24,7 @@ def test_a_program_of_another_environment_is_recorded_and_indexed(tmp_path: Path
     """Nothing of framedex is installed there: jaxlib is all that it needs to have."""
     done = framedex(tmp_path, "run", "--python", python, str(ROOT / "indexer/framedex/demo/device_put.py"))
     assert done.returncode == 0, done.stderr
-    assert len(capture_folders(captures_below(tmp_path))) == 1
+    assert len(capture_folders(project_captures_folder(tmp_path))) == 1
     indexed = framedex(tmp_path, "index", "--lazy")
     assert indexed.returncode == 0, indexed.stderr
     trace = framedex(tmp_path, "trace", "PJRT_Client_BufferFromHostBuffer")

@@ -11,7 +11,7 @@ from typing import Any
 
 from framedex.ffi.joins import split_function
 from framedex.index import Index
-from framedex.ingest.captures import stream_of
+from framedex.ingest.captures import open_stream
 from framedex.model import Function
 from framedex.progress import Silence
 from framedex.shared.contents import Definitions
@@ -55,7 +55,7 @@ def share_with_hostile_names(index: Path, file: Path) -> None:
     """Share the first capture of an index into a file."""
     with Index.open(index) as opened, file.open("wb") as written:
         (row, *_) = opened.captures()
-        share(stream_of(Path(row.path)), opened.capture(row.id), written, Sources.NONE, HostileNames(), Silence())
+        share(open_stream(Path(row.path)), opened.capture(row.id), written, Sources.NONE, HostileNames(), Silence())
 
 
 def _boundary(function: Function, targets: list[str]) -> Function:

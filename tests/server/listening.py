@@ -59,7 +59,7 @@ def listen_on_port(home: Path, environment: Mapping[str, str]) -> Iterator[Liste
     with start("--tcp", "0", "--log-file", str(log), environment=given) as process:
         assert process.stderr is not None
         port = int(process.stderr.readline().rpartition(b":")[2])
-        told = re.search(r"the token (\S+) as .* in (\S+) too", process.stderr.readline().decode())
+        told = re.search(r"the token (\S+) as .* also in (\S+)", process.stderr.readline().decode())
         assert told
         server = Listening(process, port, log, told[1], Path(told[2]))
         with server.clients:

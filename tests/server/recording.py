@@ -157,7 +157,7 @@ def write_index(recording: Recording, puts: int) -> None:
         started = 1_700_000_000.0 + number
         add_whole(store, CaptureRecord(capture, started, "python demo.py", [[frame] for frame in frames]))
         store.sources.write_placements(
-            [_placement(recording, unplaced.id, unplaced.record) for unplaced in store.sources.unplaced_functions()]
+            [_placement(recording, unplaced.id, unplaced.record) for unplaced in store.sources.stale_functions()]
         )
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from framedex_server import acceptor
-from framedex_server.acceptor import Acceptor
+from framedex_server import sockets
 from framedex_server.logs import RefusalLog
+from framedex_server.sockets import Acceptor
 
 
 class _Counting(socket.socket):
@@ -23,7 +23,7 @@ class _Counting(socket.socket):
 
 def test_an_error_that_lasts_is_not_met_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """Given a socket that does not listen (EINVAL), then it is tried once before a pause."""
-    monkeypatch.setattr(acceptor, "PAUSE_S", 3600.0)
+    monkeypatch.setattr(sockets, "RETRY_DELAY_S", 3600.0)
 
     async def converse(*_: object) -> None:
         raise AssertionError

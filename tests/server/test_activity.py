@@ -15,7 +15,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
-from framedex.index.file.version import VERSION
+from framedex.index.file.schema import VERSION
 from tests.server.asking import Connect, ask, open_document, own, plain, settled
 from tests.server.recording import HOSTILE, Recording, record, write_hostile_index, write_index
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from framedex.captures import capture_folders, captures_below
+from framedex.captures import capture_folders, project_captures_folder
 from framedex.index import Store
-from framedex.index.file.version import VERSION
+from framedex.index.file.schema import VERSION
 from framedex.ingest import Silence, find_sources
-from framedex.path_resolution.rules import PathRule
+from framedex.path_resolution.files import PathRule
 from tests.one_put import recorded_put
 from tests.pythons import ROOT
 from tests.running import PROGRAMS
@@ -47,8 +47,8 @@ def hover_text(client: RawClient, path: Path, line: int, request_id: int | str =
 
 def arrives(capture: Path, project: Path) -> None:
     """A recording ends in a project."""
-    captures_below(project).mkdir(parents=True, exist_ok=True)
-    shutil.copytree(capture, captures_below(project) / capture.name)
+    project_captures_folder(project).mkdir(parents=True, exist_ok=True)
+    shutil.copytree(capture, project_captures_folder(project) / capture.name)
 
 
 def see_work_through(client: RawClient) -> list[dict[str, Any]]:
@@ -100,7 +100,7 @@ def test_with_auto_index_off_nothing_is_written(client: RawClient, tmp_path: Pat
     (tmp_path / "pyproject.toml").write_text("[tool.framedex]\neditor = { auto-index = false }\n")
     arrives(capture, tmp_path)
     client.initialize(tmp_path, capabilities=PROGRESS)
-    change = {"uri": (captures_below(tmp_path) / capture.name / "capture.json").as_uri(), "type": 1}
+    change = {"uri": (project_captures_folder(tmp_path) / capture.name / "capture.json").as_uri(), "type": 1}
     client.send({"method": "workspace/didChangeWatchedFiles", "params": {"changes": [change]}})
     for number in range(3):
         assert hover_text(client, PROGRAMS / "one_put.py", PUT_LINE, number) is None
@@ -124,7 +124,7 @@ def test_a_source_that_changes_is_read_again_at_once(client: RawClient, recordin
 
     def lines() -> dict[str, int]:
         with Store(recording.index) as store:
-            return {each.name: each.line for each in store.sources.definitions_in(str(recording.client))}
+            return {each.name: each.line for each in store.sources.find_definitions_with_calls(str(recording.client))}
 
     with Store(recording.index) as store:
         with store.transaction():
@@ -171,7 +171,7 @@ def test_a_program_is_recorded_on_command(client: RawClient, tmp_path: Path) -> 
     client.send({"id": 1, "method": "workspace/executeCommand", "params": command})
     assert client.wait_for("window/logMessage")["params"]["message"]
     assert client.reply_to(1)["result"] == 0
-    assert len(capture_folders(captures_below(tmp_path))) == 1
+    assert len(capture_folders(project_captures_folder(tmp_path))) == 1
 
 
 def test_the_rules_for_paths_that_a_client_sets_go_into_the_index(client: RawClient, recording: Recording) -> None:
@@ -203,7 +203,7 @@ def version_of(project: Path) -> int:
 def test_an_index_of_an_earlier_version_is_made_anew_by_itself(client: RawClient, outdated: Path) -> None:
     client.initialize(outdated, capabilities=PROGRESS)
     told = see_work_through(client)
-    assert "an earlier framedex made it" in str(told) and told[-1] == {"kind": "end", "message": "done"}
+    assert "an earlier framedex wrote" in str(told) and told[-1] == {"kind": "end", "message": "done"}
     client.wait_for("workspace/codeLens/refresh")
     listed = client.request("framedex/indexes", {}, "indexes")["result"]["indexes"]
     assert [(each["problem"], each["action"]) for each in listed] == [(None, None)]

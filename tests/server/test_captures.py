@@ -141,7 +141,7 @@ async def test_the_commands_tell_what_they_did(twice: Recording, connect: Connec
     await command(client, "framedex.selectCapture", {**document, "capture": 2})
     await command(client, "framedex.compareCaptures", {**document, "before": 1, "after": 2})
     assert [message.message.splitlines()[0] for message in client.messages] == [
-        "framedex: answers are of demo.py alone.",
+        "framedex: Answers now cover only demo.py.",
         "demo.py:8, before → after:",
     ]
     with pytest.raises(JsonRpcException):

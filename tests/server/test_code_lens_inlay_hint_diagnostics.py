@@ -122,7 +122,7 @@ async def test_a_file_changed_after_its_recording_has_a_hint(recording: Recordin
         "stale-source",
         "framedex",
     )
-    assert diagnostic.message.endswith("lines are shown where they are now.")
+    assert diagnostic.message.endswith("recorded lines are mapped to the current text.")
 
 
 async def test_a_client_that_does_not_ask_is_sent_them_on_opening(recording: Recording, connect: Connect) -> None:

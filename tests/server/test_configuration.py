@@ -56,14 +56,14 @@ def hover_text(client: RawClient, recording: Recording, request_id: int = 100) -
 
 def test_the_clients_settings_go_before_the_files_key_by_key(tmp_path: Path, settings: Configuration) -> None:
     pyproject(tmp_path, "editor = { code-lens = true, limit = 7 }")
-    settings.read({tmp_path: {"editor": {"limit": 8, "static-calls": True}, "server": {"path": "framedex"}}})
-    assert settings.at(tmp_path / "a.py").editor == EditorSettings(code_lens=True, limit=8, static_calls=True)
+    settings.reload({tmp_path: {"editor": {"limit": 8, "static-calls": True}, "server": {"path": "framedex"}}})
+    assert settings.settings_for(tmp_path / "a.py").editor == EditorSettings(code_lens=True, limit=8, static_calls=True)
 
 
 def test_null_from_a_client_is_not_set(tmp_path: Path, settings: Configuration, problems: list[str]) -> None:
     pyproject(tmp_path, "editor.limit = 7")
-    settings.read({tmp_path: {"editor": {"limit": None, "code-lens": True, "auto-index": None}}})
-    assert settings.at(tmp_path).editor == EditorSettings(code_lens=True, limit=7)
+    settings.reload({tmp_path: {"editor": {"limit": None, "code-lens": True, "auto-index": None}}})
+    assert settings.settings_for(tmp_path).editor == EditorSettings(code_lens=True, limit=7)
     assert problems == []
 
 
@@ -71,8 +71,8 @@ def test_null_from_a_client_is_not_set(tmp_path: Path, settings: Configuration, 
 def test_static_calls_have_three_values(
     tmp_path: Path, settings: Configuration, problems: list[str], value: bool | str
 ) -> None:
-    settings.read({tmp_path: {"editor": {"static-calls": value}}})
-    assert settings.at(tmp_path).editor == EditorSettings(static_calls=value)
+    settings.reload({tmp_path: {"editor": {"static-calls": value}}})
+    assert settings.settings_for(tmp_path).editor == EditorSettings(static_calls=value)
     assert problems == []
 
 
@@ -80,9 +80,9 @@ def test_static_calls_have_three_values(
 def test_other_values_of_static_calls_are_told(
     tmp_path: Path, settings: Configuration, problems: list[str], value: object
 ) -> None:
-    settings.read({tmp_path: {"editor": {"static-calls": value}}})
-    assert settings.at(tmp_path).editor == EditorSettings()
-    assert problems == ['The value of editor.static-calls is not understood; write "incoming" or true or false.']
+    settings.reload({tmp_path: {"editor": {"static-calls": value}}})
+    assert settings.settings_for(tmp_path).editor == EditorSettings()
+    assert problems == ['The value of editor.static-calls is invalid. Use "incoming" or true or false.']
 
 
 def test_what_is_wrong_is_told_once_and_leaves_the_default(
@@ -90,8 +90,8 @@ def test_what_is_wrong_is_told_once_and_leaves_the_default(
 ) -> None:
     pyproject(tmp_path, 'editor = { limit = "many", code-lenses = true, code-lens = 1 }')
     for _ in range(2):
-        settings.read({})
-    assert settings.at(tmp_path).editor == EditorSettings()
+        settings.reload({})
+    assert settings.settings_for(tmp_path).editor == EditorSettings()
     assert len(problems) == 3
     assert all("pyproject.toml" in problem and "editor." in problem for problem in problems)
 
@@ -99,8 +99,8 @@ def test_what_is_wrong_is_told_once_and_leaves_the_default(
 def test_a_client_that_answers_nonsense_is_as_one_that_sets_nothing(tmp_path: Path, settings: Configuration) -> None:
     answers: list[Any] = [None, 1, [], "x", {"editor": 3}]
     for nonsense in answers:
-        settings.read({tmp_path: nonsense})
-        assert settings.at(tmp_path).editor == EditorSettings()
+        settings.reload({tmp_path: nonsense})
+        assert settings.settings_for(tmp_path).editor == EditorSettings()
 
 
 def test_the_innermost_folder_counts(tmp_path: Path, problems: list[str]) -> None:
@@ -109,8 +109,11 @@ def test_the_innermost_folder_counts(tmp_path: Path, problems: list[str]) -> Non
     settings = Configuration(lambda: [tmp_path, inner], problems.append)
     pyproject(tmp_path, "editor.limit = 1")
     pyproject(inner, "editor.limit = 2")
-    settings.read({})
-    limits = [settings.at(path).editor.limit for path in (tmp_path / "a.py", inner / "a.py", Path("/elsewhere/a.py"))]
+    settings.reload({})
+    limits = [
+        settings.settings_for(path).editor.limit
+        for path in (tmp_path / "a.py", inner / "a.py", Path("/elsewhere/a.py"))
+    ]
     assert limits == [1, 2, 1]
 
 
@@ -212,6 +215,6 @@ def test_hovers_link_to_missing_files_as_the_settings_say(client: RawClient, rec
 def test_what_a_client_knows_and_has_not_set_is_nothing_to_tell(
     settings: Configuration, problems: list[str], tmp_path: Path
 ) -> None:
-    settings.read({tmp_path: {"index": None, "links": None, "editor": {"limit": None}}})
+    settings.reload({tmp_path: {"index": None, "links": None, "editor": {"limit": None}}})
     assert problems == []
-    assert settings.at(tmp_path).index is None
+    assert settings.settings_for(tmp_path).index is None

@@ -18,8 +18,8 @@ from pytest_lsp import LanguageClient
 
 from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
-from framedex_server.answers.costs import ANSWERS, rows_of, ways_to
-from framedex_server.features.code_lens import fitted
+from framedex_server.answers.costs import ANSWERS, query_rows, query_rows_by_path
+from framedex_server.features.line_marks import fit_columns
 from tests.gitrepository import commit_all
 from tests.indexer.forgotten import forget_states
 from tests.running import PROGRAMS, TIMEOUT, Run, mock_environment
@@ -166,12 +166,12 @@ async def test_recorded_lines_are_listed_for_marks_in_the_gutter(project: Projec
 
 async def test_the_lenses_of_a_line_take_100_columns_together() -> None:
     long = "implicit transfer, 13.5 KiB, 12 times: host to device, operand of a call"
-    assert fitted([long]) == [long]
+    assert fit_columns([long]) == [long]
     for texts in ([long, long], [long, "waited 1.2 s", long], ["x" * 300], [long] * 4):
-        cut = fitted(texts)
+        cut = fit_columns(texts)
         assert len(" | ".join(cut)) <= 100
-    assert fitted(["short", long, long])[0] == "short"
-    assert fitted([long, long])[0] == "implicit transfer, 13.5 KiB, 12 times: host to…"
+    assert fit_columns(["short", long, long])[0] == "short"
+    assert fit_columns([long, long])[0] == "implicit transfer, 13.5 KiB, 12 times: host to…"
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
@@ -455,9 +455,9 @@ async def test_a_question_that_is_wrong_is_refused(recorded: Project, connect: C
 async def test_the_ways_to_lines_are_by_line_the_latest_first(recorded: Project) -> None:
     answer = ANSWERS["transfers"]
     with Index.open(recorded.index) as index:
-        rows = rows_of(index, answer, [1, 2])
-        found = ways_to(index, answer, [1, 2], rows)
-        every_way = rows_of(index, answer, [1, 2], all_lines=True)
+        rows = query_rows(index, answer, [1, 2])
+        found = query_rows_by_path(index, answer, [1, 2], rows)
+        every_way = query_rows(index, answer, [1, 2], all_lines=True)
     assert len(found) > 1 and found.keys() == {row.line for row in rows}
     for line, ways in found.items():
         own = [way for way in every_way if way.line == line]

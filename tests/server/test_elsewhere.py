@@ -222,7 +222,7 @@ async def test_the_page_is_shown_outside_of_the_editor_or_told(
     shown = [(each.uri, each.external) for each in client.shown_documents]
     told = [each.message for each in client.messages]
     quoted = url.replace("'", "%27")
-    assert shown == [(quoted, True)] or told == [f"framedex: The page is {quoted}"]
+    assert shown == [(quoted, True)] or told == [f"framedex: Open this page in a browser: {quoted}"]
 
 
 async def test_nothing_but_the_web_is_opened(recording: Recording, connect: Connect) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from framedex.captures import captures_below
-from framedex_server.jobs import Worker, record
+from framedex.captures import project_captures_folder
+from framedex_server.jobs import Worker, record_script
 from tests.hostile import HostileFolder, make_hostile
 from tests.one_put import recorded_put
 from tests.running import PROGRAMS, TIMEOUT
@@ -39,7 +39,7 @@ def test_a_recording_below_it_is_indexed_and_nothing_runs(
     hostile: HostileFolder, capture: Path, command: Sequence[str]
 ) -> None:
     """The server indexes by itself, in a process of its own, in the folder that the editor has opened."""
-    shutil.copytree(capture, captures_below(hostile.folder) / capture.name)
+    shutil.copytree(capture, project_captures_folder(hostile.folder) / capture.name)
     with RawClient(command=command, cwd=hostile.folder, env=hostile.environment()) as client:
         capabilities = {"experimental": {"framedex": {"indexChanges": True}}}
         client.initialize(hostile.folder, capabilities=capabilities)
@@ -81,7 +81,7 @@ async def test_neither_worker_nor_recorder_import_from_it(
     assert hostile.ran() == []
 
     printed: list[str] = []
-    await record(program, hostile.folder, printed.append, [hostile.folder])
+    await record_script(program, hostile.folder, printed.append, [hostile.folder])
     assert any("nothing was recorded" in line for line in printed), printed
     assert hostile.ran(sys.executable, str(program)) == []
 
@@ -98,7 +98,7 @@ def test_an_index_is_not_written_where_links_of_the_folder_lead(tmp_path: Path, 
     else:
         (workspace / ".framedex").mkdir()
         (workspace / link).symlink_to(elsewhere / "index.db")
-        shutil.copytree(capture, captures_below(workspace) / capture.name)
+        shutil.copytree(capture, project_captures_folder(workspace) / capture.name)
     with RawClient(command=[FRAMEDEX, "serve"], cwd=workspace) as client:
         client.initialize(workspace)
         shown = client.wait_for("window/showMessage")["params"]["message"]
@@ -120,11 +120,11 @@ def test_an_index_is_not_written_where_links_of_the_folder_lead(tmp_path: Path, 
 def test_pipes_for_files_keep_nobody_waiting(tmp_path: Path, capture: Path) -> None:
     """A capture whose streams and sources are pipes that nobody writes, and modules of a log that are some."""
     project = tmp_path / "project"
-    shutil.copytree(capture, captures_below(project) / capture.name)
+    shutil.copytree(capture, project_captures_folder(project) / capture.name)
     pipe = project / "pipe.so"
     os.mkfifo(pipe)
     os.mkfifo(project / "source.py")
-    os.mkfifo(captures_below(project) / capture.name / "9999.fdx")
+    os.mkfifo(project_captures_folder(project) / capture.name / "9999.fdx")
     (project / "framedex.toml").write_text(f'sources = ["{pipe}", "/dev/zero", "."]\n')
     (project / "crash.log").write_text(f"#0 0x00007f0000001234 in put ({pipe}+0x1234)\n#1  {pipe}(+0x10) [0x7f0010]\n")
     with RawClient(command=[FRAMEDEX, "serve"], cwd=project) as client:

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from framedex.index import Index
-from framedex_server.indexes import FRESH, IndexChoice, Indexes
+from framedex_server.indexes import SCAN_TTL_S, IndexChoice, Indexes
 from tests.server.recording import Recording, record
 
 pytestmark = pytest.mark.asyncio
@@ -55,7 +55,7 @@ def project(folder: Path) -> Recording:
 
 async def answering(indexes: Indexes, document: Path) -> str | None:
     """The project whose index answers for a document."""
-    return await indexes.ask(document, lambda index: index.path.parent.parent.name)
+    return await indexes.query(document, lambda index: index.path.parent.parent.name)
 
 
 def open_below(folder: Path) -> set[str]:
@@ -86,9 +86,9 @@ async def test_the_workspace_is_looked_through_again_only_after_a_while(
     assert await answering(indexes, tmp_path / "any.py") is None
     project(tmp_path / "new")
 
-    clock.now += FRESH / 2
+    clock.now += SCAN_TTL_S / 2
     assert await answering(indexes, tmp_path / "any.py") is None
-    clock.now += FRESH / 2
+    clock.now += SCAN_TTL_S / 2
     assert await answering(indexes, tmp_path / "any.py") == "new"
 
 
@@ -115,7 +115,7 @@ async def test_a_locked_index_that_is_open_is_asked_once(
         return len(index.captures())
 
     def ask() -> int | None:
-        return indexes._ask(recording.index, captures, lambda error: problems.append(error.message))
+        return indexes._query(recording.index, captures, lambda error: problems.append(error.message))
 
     assert ask() == 1
 
@@ -149,10 +149,10 @@ async def test_that_an_index_is_empty_is_not_told_while_this_session_fills_it(
     indexes: Indexes, tmp_path: Path, problems: list[str]
 ) -> None:
     path = empty_index(tmp_path)
-    indexes.filled.add(path)
+    indexes.being_written.add(path)
     assert await answering(indexes, tmp_path / "demo.py") is None
     assert problems == []
-    indexes.filled.discard(path)
+    indexes.being_written.discard(path)
     assert await answering(indexes, tmp_path / "demo.py") is None
     assert [problem.endswith("is empty.") for problem in problems] == [True]
 
@@ -162,13 +162,13 @@ async def test_those_beside_it_tell_the_same_thing_once_and_know_what_is_being_f
 ) -> None:
     path = empty_index(tmp_path)
     choice = IndexChoice(None, lambda: [tmp_path])
-    beside = Indexes(choice, lambda error: problems.append(error.message), beside=indexes)
+    others = Indexes(choice, lambda error: problems.append(error.message), shared_with=indexes)
     try:
-        indexes.filled.add(path)
-        assert await beside.each(lambda index: None) == []
-        indexes.filled.discard(path)
-        for asked in (beside, indexes, beside):
+        indexes.being_written.add(path)
+        assert await others.query_all(lambda index: None) == []
+        indexes.being_written.discard(path)
+        for asked in (others, indexes, others):
             assert await answering(asked, tmp_path / "demo.py") is None
         assert [problem.endswith("is empty.") for problem in problems] == [True]
     finally:
-        beside.close()
+        others.close()

@@ -9,7 +9,7 @@ import pytest
 from lsprotocol import types
 
 from framedex.model import Nearby, ProgramRun, ProgramUse
-from framedex_server.answers.programs import nearby_text, run_lines, use_lines
+from framedex_server.answers.programs import format_nearby, format_program_runs, format_program_uses
 from framedex_server.markup import Markup
 from tests.server.asking import Connect, at, definition, hover, links, own, places
 from tests.shapes_of_programs import Marked, recorded_shapes
@@ -98,7 +98,7 @@ async def test_why_nothing_names_the_nearest_lines(shapes: Marked, connect: Conn
     client = await connect(shapes.path.parent)
     line = shapes.line("here", "nothing")
     answer = await own(client, "why", shapes.path, line, request="textDocument/definition")
-    assert answer["text"].startswith("No recorded call went through this line: nothing of never was recorded")
+    assert answer["text"].startswith("No recorded call went through this line: nothing in never was recorded")
     assert f"Nearest: line {shapes.line('generator', 'runs')} (" in answer["text"]
     assert Path(shapes.path).is_file()
 
@@ -107,6 +107,6 @@ async def test_what_a_capture_says_of_its_programs_is_no_markup() -> None:
     hostile = "it was not kept: [here](command:x)\n<b>\u202e"
     run = ProgramRun("", compiled=0, calls=1, total_duration=1, latest_call=1, lines=(), problem=hostile)
     use = ProgramUse("f", 1, "", (), (), (), (), 0, (), (), problem=hostile)
-    told = [*run_lines(Markup(markdown=True), [run]), *use_lines(Markup(markdown=True), [use])]
+    told = [*format_program_runs(Markup(markdown=True), [run]), *format_program_uses(Markup(markdown=True), [use])]
     assert sum("`it was not kept: [here](command:x)\\x0a<b>\\u202e`" in line for line in told) == 2
-    assert "f\\x0a\\u202e" in nearby_text(Nearby("no op of f\n\u202e comes from it", ()))
+    assert "f\\x0a\\u202e" in format_nearby(Nearby("no op of f\n\u202e comes from it", ()))

@@ -15,8 +15,8 @@ import pytest_asyncio
 
 from framedex.errors import FramedexError
 from framedex.index import Index, Store
-from framedex_server.jobs import Worker, record
-from framedex_server.worker import WAITING
+from framedex_server.jobs import Worker, record_script
+from framedex_server.worker import WAITING_TEXT
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -115,7 +115,7 @@ async def test_it_waits_for_another_indexer_and_says_so(recording: Recording, wo
             told = Told()
             waiting = asyncio.create_task(worker.run(request, told))
             await asyncio.wait([waiting, asyncio.ensure_future(told.first.wait())], return_when=FIRST_COMPLETED)
-            assert told.tasks == [WAITING] and not waiting.done()
+            assert told.tasks == [WAITING_TEXT] and not waiting.done()
         assert (await waiting)["parsed"] == 0
 
 
@@ -123,7 +123,7 @@ async def test_a_cancelled_recording_interrupts_the_program(tmp_path: Path) -> N
     program = tmp_path / "program.py"
     program.write_text("import os\nprint(os.getpid(), os.getppid(), flush=True)\nwhile True:\n    os.getpid()\n")
     printed: asyncio.Queue[str] = asyncio.Queue()
-    recording = asyncio.create_task(record(program, tmp_path, printed.put_nowait))
+    recording = asyncio.create_task(record_script(program, tmp_path, printed.put_nowait))
     processes = [os.pidfd_open(int(process)) for process in (await printed.get()).split()]
 
     recording.cancel()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from framedex.regularfile import LARGEST_FILE, read_regular
-from framedex_server.documents import unopened
-from framedex_server.documents.unopened import read_line, read_text
+from framedex.regularfile import MAX_FILE_BYTES, read_regular
+from framedex_server.documents import file_texts
+from framedex_server.documents.file_texts import read_line, read_text
 from tests.server.raw_client import RawClient
 from tests.server.recording import Recording
 
@@ -61,8 +61,8 @@ def limit_memory(process: int) -> None:
 
 @pytest.mark.parametrize("kept", range(1, len(LINES.encode()) + 1))
 def test_the_end_of_a_text_keeps_its_line_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
-    monkeypatch.setattr(unopened, "MOST_READ", kept)
-    monkeypatch.setattr(unopened, "_PART", 3)
+    monkeypatch.setattr(file_texts, "MAX_READ", kept)
+    monkeypatch.setattr(file_texts, "_CHUNK_BYTES", 3)
     file = tmp_path / "a.log"
     file.write_bytes(LINES.encode())
 
@@ -78,15 +78,15 @@ def plain_lines(text: str) -> list[str]:
 
 
 def test_a_text_of_too_many_bytes_or_lines_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unopened, "MOST_READ", 4)
-    monkeypatch.setattr(unopened, "_MOST_LINES", 3)
+    monkeypatch.setattr(file_texts, "MAX_READ", 4)
+    monkeypatch.setattr(file_texts, "_MAX_LINES", 3)
     file = tmp_path / "a.log"
     file.write_text("1\n2\n3\nend")
     assert read_text(str(file)) == "\n\n\nend"
     file.write_text("1\n2\n3\n4\n5\nend")
     assert read_text(str(file)) == ""
     with file.open("wb") as content:
-        content.truncate(unopened.LARGEST_TEXT + 1)
+        content.truncate(file_texts.MAX_TEXT_BYTES + 1)
     assert read_text(str(file)) == ""
 
 
@@ -94,7 +94,7 @@ def test_a_line_of_a_file_is_found_across_parts(tmp_path: Path, monkeypatch: pyt
     file = tmp_path / "a.py"
     text = "a\n\nlonger than a part\r\n\nü\nlast"
     file.write_bytes(text.encode())
-    monkeypatch.setattr(unopened, "_PART", 5)
+    monkeypatch.setattr(file_texts, "_CHUNK_BYTES", 5)
 
     found = [read_line(str(file), line) for line in range(8)]
     assert found == ["", "a", "", "longer than a part", "", "ü", "last", ""]
@@ -102,9 +102,9 @@ def test_a_line_of_a_file_is_found_across_parts(tmp_path: Path, monkeypatch: pyt
 
 def test_a_line_has_a_bound_and_lies_in_what_a_source_may_have(tmp_path: Path) -> None:
     file = tmp_path / "a.py"
-    file.write_bytes(b"x" * LARGEST_FILE + b"\nbehind\n")
+    file.write_bytes(b"x" * MAX_FILE_BYTES + b"\nbehind\n")
 
-    assert read_line(str(file), 1) == "x" * unopened.LONGEST_LINE
+    assert read_line(str(file), 1) == "x" * file_texts.MAX_LINE_CHARACTERS
     assert read_line(str(file), 2) == ""
     with pytest.raises(OSError, match="more than 16,777,216"):
         read_regular(file)
@@ -117,6 +117,6 @@ def test_a_line_that_could_not_be_read_once_is_read_again(tmp_path: Path, monkey
     file = tmp_path / "one.py"
     file.write_text("x = 1\n")
     with monkeypatch.context() as failure:
-        failure.setattr(unopened, "open_regular", failing)
+        failure.setattr(file_texts, "open_regular", failing)
         assert read_line(str(file), 1) == ""
     assert read_line(str(file), 1) == "x = 1"

@@ -17,7 +17,6 @@ import pytest
 from lsprotocol import types
 
 from framedex.version import VERSION
-from framedex_server import parent
 from framedex_server.server import FramedexServer
 from tests.server.raw_client import RawClient
 from tests.server.recording import Recording
@@ -169,7 +168,7 @@ def test_an_id_that_no_index_can_have_leads_to_nothing(client: RawClient, record
     assert client.request("framedex/traceDocument", {"call": 1 << 70}, 1)["result"] is None
     lens = {"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}}
     odd = {**lens, "data": {"path": str(recording.demo), "function": 1 << 70}}
-    assert client.request("codeLens/resolve", odd, 2)["result"]["command"]["title"] == "not recorded any more"
+    assert client.request("codeLens/resolve", odd, 2)["result"]["command"]["title"] == "no longer recorded"
 
 
 def test_a_session_begins_once(client: RawClient, recording: Recording) -> None:
@@ -243,7 +242,7 @@ def test_messages_are_read_even_where_the_clients_process_cannot_be_watched(monk
     def failing(*_: object) -> None:
         raise OSError(errno.ENOSPC, "no watches are left")
 
-    monkeypatch.setattr(parent, "call_when_dead", failing)
+    monkeypatch.setattr("framedex_server.server.call_on_process_end", failing)
     server = FramedexServer()
     server.process_id = os.getpid()
     server.protocol.may_read.clear()

@@ -6,7 +6,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from framedex.plaintext import printable
-from framedex_server.markup import LONGEST_NAME, Markup
+from framedex_server.markup import MAX_NAME_CHARACTERS, Markup
 
 HOSTILE = [
     "`",
@@ -36,7 +36,7 @@ def test_a_name_is_one_code_span_and_nothing_else(name: str) -> None:
 
 def test_a_long_name_keeps_both_ends() -> None:
     shown = Markup(False).code("first" + "x" * 5000 + "last")
-    assert len(shown) <= LONGEST_NAME
+    assert len(shown) <= MAX_NAME_CHARACTERS
     assert shown.startswith("first")
     assert shown.endswith("last")
 

@@ -8,7 +8,7 @@ import pytest
 
 from framedex.index import Store
 from framedex.ingest import Silence, find_sources
-from framedex_server.answers.session import AT_ONCE
+from framedex_server.answers.session import PARTIAL_RESULT_ITEMS
 from tests.server.raw_client import RawClient
 from tests.server.recording import Recording
 
@@ -20,7 +20,7 @@ def client() -> Iterator[RawClient]:
 
 
 def test_symbols_come_in_parts_and_are_the_same_as_in_one(client: RawClient, recording: Recording) -> None:
-    functions = "".join(f"void wanted_{number}() {{}}\n" for number in range(2 * AT_ONCE + 1))
+    functions = "".join(f"void wanted_{number}() {{}}\n" for number in range(2 * PARTIAL_RESULT_ITEMS + 1))
     (recording.root / "many.cc").write_text(functions)
     with Store(recording.index) as store:
         with store.transaction():
@@ -28,14 +28,14 @@ def test_symbols_come_in_parts_and_are_the_same_as_in_one(client: RawClient, rec
         find_sources(store, Silence())
     client.initialize(recording.root)
     whole = client.request("workspace/symbol", {"query": "wanted_"}, 1)["result"]
-    assert len(whole) > AT_ONCE
+    assert len(whole) > PARTIAL_RESULT_ITEMS
 
     client.send({"id": 2, "method": "workspace/symbol", "params": {"query": "wanted_", "partialResultToken": "parts"}})
     parts = []
     while (message := client.receive()).get("id") != 2:
         if message.get("method") == "$/progress":
             assert message["params"]["token"] == "parts"
-            assert len(message["params"]["value"]) <= AT_ONCE
+            assert len(message["params"]["value"]) <= PARTIAL_RESULT_ITEMS
             parts += message["params"]["value"]
     assert message["result"] == []
     assert parts == whole

@@ -72,14 +72,14 @@ async def test_a_frame_of_a_log_leads_below_the_sources_too(tmp_path: Path, conn
 async def test_what_is_not_here_says_what_was_tried_and_how_to_map_it(recording: Recording, connect: Connect) -> None:
     answer = await resolved(connect, recording.root, path="external/x\x1b[2Jy/\u202egone.cc", line=3)
     assert answer["locations"] == []
-    assert "There is no file external/x\\x1b[2Jy/\\u202egone.cc here" in answer["message"]
+    assert "There is no file external/x\\x1b[2Jy/\\u202egone.cc on this machine" in answer["message"]
     assert str(recording.root) in answer["message"]
     assert "path-map" in answer["message"]
     client = await connect(recording.root)
     nameless = plain(await ask(client, "resolveFrame", {"symbol": "no::such()"}))
     assert "neither a recorded function nor a definition" in nameless["message"]
     sourceless = plain(await ask(client, "resolveFrame", {"symbol": "jax::Glue()"}))
-    assert "was recorded, but its source is not here" in sourceless["message"]
+    assert "was recorded, but its source is not on this machine" in sourceless["message"]
 
 
 async def test_what_names_no_frame_is_refused(tmp_path: Path, connect: Connect) -> None:

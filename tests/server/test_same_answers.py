@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from pygls.uris import to_fs_path
 
 from framedex.commands.main import cli
-from framedex.path_resolution.precedence import Whereabouts
+from framedex.path_resolution.precedence import PathResolver
 from framedex.settings import Settings
 from framedex.text_stacks.model import Format, Place, TextFrame
-from framedex.text_stacks.placing.resolve import Resolver
+from framedex.text_stacks.source_lookup.resolve import Resolver
 from tests.server.asking import Connect, ask, links, plain
 
 FILES = (
@@ -126,7 +126,7 @@ def resolved(root: Path, path: str) -> list[str]:
     settings, problems = Settings.load(root)
     assert problems == []
     frame = TextFrame(Format.PLAIN, 0, 0, 0, 0, place=Place(path, 1))
-    found = Resolver(None, Whereabouts(settings.path_map, settings.sources, [root])).find(frame)
+    found = Resolver(None, PathResolver(settings.path_map, settings.sources, [root])).find(frame)
     return relative(root, [place.path for place in (found.location, *found.candidates) if place is not None])
 
 

@@ -119,7 +119,7 @@ class TestDefinitionAndHover:
         client = await connect(recording.root)
         line = line_with(log, "elsewhere")
         assert await definition(client, log, line) == []
-        assert "no such file here" in (await hover(client, log, line) or "")
+        assert "file not on this machine" in (await hover(client, log, line) or "")
 
     async def test_other_lines_and_sources_are_left_alone(
         self, recording: Recording, connect: Connect, log: Path
@@ -344,7 +344,7 @@ class TestVirtualDocuments:
             client.initialize(recording.root)
             uri = f"framedex-trace:{other}/call-8.fdtrace"
             assert (
-                "There is no call 8"
+                "The index has no call 8"
                 in client.request("workspace/textDocumentContent", {"uri": uri}, 1)["error"]["message"]
             )
 
@@ -354,4 +354,4 @@ class TestVirtualDocuments:
             uri = f"framedex-trace:{tmp_path}/nope/call-1.fdtrace"
             error = client.request("workspace/textDocumentContent", {"uri": uri}, 1)["error"]
             assert error["code"] == -32602
-            assert f"There is no folder {tmp_path}/nope" in error["message"]
+            assert f"The folder {tmp_path}/nope does not exist" in error["message"]

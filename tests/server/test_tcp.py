@@ -246,7 +246,7 @@ def test_a_socket_on_which_nobody_listens_any_more_is_replaced(home: Path) -> No
     path = home / "stale.sock"
     with start("--socket", str(path)) as process:
         assert process.stderr is not None and process.stderr.readline()
-        assert "somebody listens there" in refusal("--socket", str(path))
+        assert "another server is listening there" in refusal("--socket", str(path))
         process.kill()
     assert path.is_socket()
     with start("--socket", str(path)) as process:
@@ -263,7 +263,7 @@ def test_what_is_no_socket_of_the_user_stays_as_it_is(home: Path) -> None:
     link = home / "link.sock"
     link.symlink_to(home / "elsewhere.sock")
     assert "no socket" in refusal("--socket", str(link))
-    assert "no such folder" in refusal("--socket", str(home / "nowhere" / "x.sock"))
+    assert "the folder does not exist" in refusal("--socket", str(home / "nowhere" / "x.sock"))
     assert "107 bytes" in refusal("--socket", str(home / ("x" * 120)))
     shared = home / "shared"
     shared.mkdir()
@@ -277,7 +277,7 @@ def test_the_socket_of_another_user_is_refused(home: Path) -> None:
     with socket.socket(socket.AF_UNIX) as theirs:
         theirs.bind(str(path))
     os.chown(path, 12345, -1)
-    assert "another user's" in refusal("--socket", str(path))
+    assert "belongs to another user" in refusal("--socket", str(path))
     assert path.is_socket()
 
 

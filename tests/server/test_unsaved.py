@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lsprotocol import types
 
-from framedex_server.documents.unsaved import UnsavedEdits
+from framedex_server.documents.open_documents import UnsavedEdits
 from tests.server.asking import EDITORS, Connect, at, definition, hover, open_document, own, places, settled
 from tests.server.recording import Recording
 

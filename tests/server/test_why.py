@@ -48,7 +48,7 @@ async def test_a_line_through_which_no_call_went_says_so(recording: Recording, c
     for request in (*(f"framedex/{name}" for name in LINE_REQUESTS), DEFINITION):
         told = await why(client, request, recording.demo, recording.nothing_recorded)
         assert told == {
-            "text": "No recorded call went through this line: it made no call, or was not reached."
+            "text": "No recorded call went through this line: it made no call or was not reached."
             " Nearest: line 5 (5 calls).",
             "action": None,
         }, request
@@ -57,7 +57,7 @@ async def test_a_line_through_which_no_call_went_says_so(recording: Recording, c
 async def test_a_frame_without_source_says_so(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     told = plain(await ask(client, "why", {"request": "framedex/selectFrame", "frame": 0}))
-    assert told == {"text": "No source is here for this frame.", "action": None}
+    assert told == {"text": "The source of this frame is not on this machine.", "action": None}
 
 
 async def test_a_line_that_is_not_saved_yet_has_no_call(recording: Recording, connect: Connect) -> None:
@@ -103,7 +103,7 @@ async def test_a_line_of_a_text_says_that_its_source_is_not_known(recording: Rec
     client = await connect(recording.root)
     log = recording.root / "crash.log"
     log.write_text("no frame\n")
-    assert (await why(client, DEFINITION, log, 1))["text"] == "No source is known for this line here."
+    assert (await why(client, DEFINITION, log, 1))["text"] == "No source found for this line."
 
 
 async def test_where_nothing_was_recorded_a_program_can_be(tmp_path: Path, connect: Connect) -> None:
@@ -111,7 +111,7 @@ async def test_where_nothing_was_recorded_a_program_can_be(tmp_path: Path, conne
     program.touch()
     client = await connect(tmp_path)
     told = await why(client, "framedex/stacks", program, 1)
-    assert told["text"] == "Nothing has been recorded here yet: `framedex run SCRIPT` records a program."
+    assert told["text"] == "Nothing has been recorded here yet. Run `framedex run SCRIPT` to record a program."
     record = {"title": "Record this file", "command": "framedex.record", "arguments": [program.as_uri()]}
     assert told["action"] == record
     assert plain(await ask(client, "why", {"request": "framedex/captures"})) == {"text": told["text"], "action": None}
@@ -126,7 +126,7 @@ async def test_a_recording_that_is_not_indexed_can_be(recording: Recording, conn
     (capture / METADATA_FILE).write_text("{}")
     client = await connect(recording.root)
     told = await why(client, "framedex/stacks", recording.demo, 1)
-    assert told["text"] == "What was recorded here is not indexed yet: `framedex index` does that."
+    assert told["text"] == "The recordings here are not indexed yet. Run `framedex index`."
     index = {"title": "Index this project", "command": "framedex.index", "arguments": [recording.root.as_uri()]}
     assert told["action"] == index
 
@@ -136,7 +136,7 @@ async def test_an_index_that_cannot_be_used_is_the_reason_each_time(recording: R
     client = await connect(recording.root)
     for request in ("framedex/stacks", "framedex/captures", DEFINITION):
         text = (await why(client, request, recording.demo, 1))["text"]
-        assert f"The index {recording.index} is empty." in text and "`framedex index` makes the index of it" in text
+        assert f"The index {recording.index} is empty." in text and "Then run `framedex index`" in text
         assert "\n" not in text
 
 

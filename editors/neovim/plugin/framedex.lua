@@ -1,4 +1,4 @@
--- What is there before anything is loaded: the command, and the buffers of `framedex-trace:` URIs.
+-- Loaded at start: the command, and the buffers of `framedex-trace:` URIs.
 
 if vim.g.loaded_framedex or vim.fn.has("nvim-0.7") == 0 then
   return
@@ -9,7 +9,7 @@ vim.api.nvim_create_user_command("Framedex", function(called)
   require("framedex").command(called.args)
 end, {
   nargs = 1,
-  desc = "What was recorded here; :help framedex",
+  desc = "Show recorded call stacks; see :help framedex",
   complete = function(lead)
     return vim.tbl_filter(function(name)
       return vim.startswith(name, lead)

@@ -1,4 +1,4 @@
-// Two captures to compare: the picked one where there is one, else as the reader chooses.
+// Chooses two captures to compare: the selected one if there is one, else the user chooses.
 
 import * as vscode from "vscode";
 
@@ -9,7 +9,7 @@ import { plain } from "./plain";
 import { Capture, Captures, ListedIndex } from "./server/protocol";
 import { sayWhy } from "./why";
 
-/** The capture that began earlier, and the one after it, of the index of a folder. */
+/** Two captures of a folder's index, the earlier one first. */
 export interface CapturePair {
   readonly folder: string;
   readonly before: Pick<Capture, "id" | "name">;
@@ -18,7 +18,7 @@ export interface CapturePair {
 
 const TITLE = "framedex: compare captures";
 
-/** The capture of the node, else the picked one, with another; asks only what is open. */
+/** The capture of the node, else the selected one, with another; asks the user only where several are possible. */
 export async function choosePair(framedex: Framedex, node: CaptureNode | undefined): Promise<CapturePair | undefined> {
   const index = await chooseIndex(framedex, node?.folder);
   if (index === undefined) {
@@ -39,7 +39,7 @@ export async function choosePair(framedex: Framedex, node: CaptureNode | undefin
   return { folder, before, after };
 }
 
-/** The index of a folder, else that of the active editor's file, else the one that the reader chooses. */
+/** The index of a folder, else of the active editor's file, else the one that the user chooses. */
 async function chooseIndex(framedex: Framedex, folder: string | undefined): Promise<ListedIndex | undefined> {
   const listed = await framedex.server.request<{ indexes: ListedIndex[] }>("framedex/indexes");
   const indexes = (listed?.indexes ?? []).filter(({ captures }) => captures.length > 0);
@@ -62,7 +62,7 @@ async function pathOfIndex({ server }: Framedex): Promise<string | undefined> {
   return uri?.scheme === "file" ? (await server.request<Captures | null>("framedex/captures", about))?.index : undefined;
 }
 
-/** The only other capture, or the one that the reader chooses: those of the same program come first. */
+/** The only other capture, or the one that the user chooses; captures of the same program come first. */
 async function chooseOther(first: Capture, captures: readonly Capture[]): Promise<Capture | undefined> {
   const others = captures.filter(({ id }) => id !== first.id);
   const isSame = ({ name }: Capture): boolean => name === first.name;

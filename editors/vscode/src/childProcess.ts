@@ -1,4 +1,4 @@
-// Programs that run beside the server, with a notification that can stop them.
+// Runs child processes with a notification that can stop them.
 
 import { spawn } from "node:child_process";
 import * as vscode from "vscode";
@@ -6,17 +6,17 @@ import * as vscode from "vscode";
 import { reasonOf, withoutLinks } from "./plain";
 import { ownEnvironment } from "./server/environment";
 
-/** What the reader's first, second and third Cancel send, as by keys in a terminal: to the program too. */
+/** The signals of the user's first, second and third Cancel; the whole process group gets them, as in a terminal. */
 const STOPPING: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGKILL"];
 
-// Characters at the end of what a program says in which a reason is looked for.
+// Characters at the end of a program's output that are searched for a reason.
 const TAIL = 4_000;
 
-/** How a program ended: with a status, or by a signal. */
+/** The end of a program: an exit status, or a signal. */
 export interface Exit {
   readonly status: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The end of what it wrote to stderr. */
+  /** The end of its stderr output. */
   readonly complaint: string;
 }
 
@@ -25,9 +25,9 @@ export interface Running {
   stop(signal: NodeJS.Signals): void;
 }
 
-/** Begins a program in a folder; `said` is handed what it writes. `ended` is rejected where it cannot begin. */
+/** Starts a program in a folder; `said` gets its output. `ended` is rejected if the start fails. */
 export function begin(command: string, given: readonly string[], folder: string, said: (text: string) => void): Running {
-  // A process group of its own, so that a signal reaches the program as one from a terminal does.
+  // A separate process group, so that a signal reaches the program like one from a terminal.
   const child = spawn(command, given, { cwd: folder, env: ownEnvironment(), detached: true, stdio: ["ignore", "pipe", "pipe"] });
   let complaint = "";
   child.stdout.setEncoding("utf8").on("data", said);
@@ -42,7 +42,7 @@ export function begin(command: string, given: readonly string[], folder: string,
   return { ended, stop: (signal) => signalGroup(child.pid, signal) };
 }
 
-/** Each Cancel asks more firmly; the notification says which was sent, and what `onProgress` is told meanwhile. */
+/** Each Cancel sends a stronger signal; the notification shows the signal and the progress. */
 export async function untilEnded(
   title: string,
   { ended, stop }: Running,
@@ -64,7 +64,7 @@ export async function untilEnded(
       break;
     }
     stop(signal);
-    told = `${title}: ${signal} was sent, it has not ended yet`;
+    told = `${title}: sent ${signal}, still running`;
   }
   return ended;
 }

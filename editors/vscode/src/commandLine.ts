@@ -1,4 +1,4 @@
-// framedex's command line, run beside the server: programs under the recorder, and what the server has no request for.
+// Runs framedex's command line: for programs under the recorder, and for work without a server request.
 
 import * as vscode from "vscode";
 
@@ -6,27 +6,27 @@ import { begin, Exit, Running, untilEnded } from "./childProcess";
 import { withoutLinks } from "./plain";
 import { Server } from "./server/server";
 
-/** How a command ended: with a status, or by a signal. */
+/** The end of a command: an exit status, or a signal. */
 export interface Ended extends Pick<Exit, "status" | "signal"> {
-  /** What framedex said last: `framedex: ...` and the indented lines below. Empty if it said nothing. */
+  /** framedex's last message: `framedex: ...` and the indented lines below. Empty if it printed none. */
   readonly reason: string;
 }
 
-/** There is no framedex to run: the server's problem says why. */
+/** Thrown if there is no framedex to run; the server's problem has the reason. */
 export class NotRunning extends Error {}
 
 export class CommandLine implements vscode.Disposable {
-  /** Not the server's output: that is a log, which would tag every line of a program. */
+  /** A separate output channel: the server's is a log, which would tag every line of a program. */
   private readonly output = vscode.window.createOutputChannel("framedex: programs");
   private readonly running = new Set<Running>();
 
   constructor(private readonly server: Server) {}
 
-  /** Runs `framedex ARGUMENTS` in a folder, with a notification that can stop it. Throws NotRunning, or an error if it cannot begin. */
+  /** Runs `framedex ARGUMENTS` in a folder, with a notification that can stop it. Throws NotRunning, or an error if the start fails. */
   async run(title: string, folder: string, given: readonly string[]): Promise<Ended> {
     const command = (await this.server.ready()) ? this.server.command : undefined;
     if (command === undefined) {
-      throw new NotRunning("The language server does not run; the status bar says why.");
+      throw new NotRunning("The language server is not running. See the status bar for the reason.");
     }
     this.output.appendLine(`> framedex ${given.join(" ")}`);
     const running = begin(command.command, [...command.arguments, ...given], folder, (text) => this.output.append(text));
@@ -39,7 +39,7 @@ export class CommandLine implements vscode.Disposable {
     }
   }
 
-  /** Shows what was printed. */
+  /** Shows the printed output. */
   show(): void {
     this.output.show();
   }

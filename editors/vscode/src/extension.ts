@@ -1,4 +1,4 @@
-// Entry point: the server, and every feature that hangs on it.
+// Entry point: starts the server and registers every feature.
 
 import * as path from "node:path";
 import * as vscode from "vscode";
@@ -34,7 +34,7 @@ const FEATURES: readonly Feature[] = [
   ...[activity, traces, compare, costs, flameGraph],
 ];
 
-/** Activation does not wait for the server: what needs it says so, or comes when it runs. */
+/** Activates the extension without waiting for the server: features wait for it, or report that it is not running. */
 export function activate(context: vscode.ExtensionContext): Framedex {
   const output = vscode.window.createOutputChannel("framedex", { log: true });
   const own = new OwnEnvironments(path.join(context.globalStorageUri.fsPath, "environments"));

@@ -1,4 +1,4 @@
-// What every feature is given.
+// The objects that every feature gets.
 
 import * as vscode from "vscode";
 
@@ -16,7 +16,7 @@ export interface Framedex {
   readonly picked: Picked;
 }
 
-/** A feature registers what it needs and answers with what undoes it. */
+/** Registers a feature; returns a disposable that removes it. */
 export interface Feature {
   register(framedex: Framedex): vscode.Disposable;
 }

@@ -1,4 +1,4 @@
-// A frame whose source is not here: its public page, or what can be done about it. Wherever one is clicked.
+// Frames whose source is not on this machine: opens the public page, or shows a remedy.
 
 import * as vscode from "vscode";
 
@@ -6,13 +6,13 @@ import { plain } from "./plain";
 import { inform } from "./remedies";
 import { isPublic, openPublic } from "./show";
 
-/** The command that has another folder indexed, in the project of `folder` if one is given. */
+/** The command that adds a source folder, to the project of `folder` if given. */
 export const ADD_SOURCE = "framedex.addSource";
 
 /** The button of that command. */
 export const ADD = "Add a source folder…";
 
-/** Opens the public page of a frame in the index of a folder; where it has none, says so and does what the reader chooses. */
+/** Opens the public page of a frame in the index of a folder; if it has none, shows a message with a remedy. */
 export function openElsewhere(folder: string, frame: { readonly function: string; readonly url: string | null }): Promise<void> {
   if (frame.url !== null && isPublic(frame.url)) {
     return openPublic(frame.url);

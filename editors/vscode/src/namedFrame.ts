@@ -1,4 +1,4 @@
-// Frames that a text names by a path or a symbol: the server finds their source, here it is opened.
+// Opens the sources of frames that a text names by path or symbol; the server finds the sources.
 
 import * as path from "node:path";
 import * as vscode from "vscode";
@@ -15,7 +15,7 @@ export type NamedFrame = { readonly path: string; readonly line: number; readonl
 
 type Candidate = ResolvedFrame["locations"][number];
 
-/** Opens the source of a frame; of several places the reader picks one. `folder`: that of relative paths. */
+/** Opens the source of a frame; the user chooses among several. `folder` is the base of relative paths. */
 export async function openNamed({ server }: Framedex, frame: NamedFrame, folder: vscode.Uri | undefined): Promise<boolean> {
   const beside = folder?.scheme === "file" ? { textDocument: { uri: vscode.Uri.joinPath(folder, "terminal").toString() } } : {};
   const wanted = "symbol" in frame ? { symbol: frame.symbol } : { path: frame.path, line: frame.line };
@@ -54,12 +54,12 @@ async function pick(locations: readonly Candidate[]): Promise<Candidate | undefi
   return (await vscode.window.showQuickPick(items, { title, matchOnDetail: true }))?.location;
 }
 
-/** The public page of a frame that is not here; without one, why it cannot be shown. */
+/** Opens the public page of a frame whose source is missing; without a page, shows the reason. */
 function openElsewhere({ url, message }: ResolvedFrame): void {
-  void (url !== null && isPublic(url) ? openPublic(url) : warn(message ?? "Its source is not known."));
+  void (url !== null && isPublic(url) ? openPublic(url) : warn(message ?? "Its source is unknown."));
 }
 
-/** The column that the text names, where there is one; else the first that is no blank. */
+/** The column in the text if there is one, else the first non-blank column. */
 function movedTo({ range }: Candidate, column: number): Candidate["range"] {
   const start = column > 1 ? { line: range.start.line, character: column - 1 } : range.start;
   return { start, end: start };

@@ -1,11 +1,11 @@
-// What a command says where it needs the server and none runs.
+// The message of a command that needs a server when none is running.
 
 import * as vscode from "vscode";
 
-/** The command that tells why the server does not run, with what helps. */
+/** The command that shows why the server is not running, with remedies. */
 export const TELL_PROBLEM = "framedex.tellProblem";
 
-/** Tells it: VS Code shows one message of several that are the same. */
+/** Runs that command; VS Code shows several equal messages as one. */
 export async function tellNotRunning(): Promise<undefined> {
   await vscode.commands.executeCommand(TELL_PROBLEM);
   return undefined;

@@ -1,25 +1,25 @@
-// Webview panels of one kind: one for each subject, revealed where it is open, filled again after a reload of the window.
+// Webview panels of one kind: one per subject, revealed if it is open, and restored after a reload of the window.
 
 import * as vscode from "vscode";
 
 import { Framedex } from "./framedex";
 
-/** The files of the pages, and nothing else of the extension, may be loaded by them. */
+/** The folder of the pages' files: pages cannot load any other file of the extension. */
 export function distOf({ context }: Framedex): vscode.Uri {
   return vscode.Uri.joinPath(context.extensionUri, "dist");
 }
 
-/** The column beside a panel. */
+/** The column next to a panel. */
 export function columnBeside(panel: vscode.WebviewPanel): vscode.ViewColumn {
   return panel.viewColumn === vscode.ViewColumn.One ? vscode.ViewColumn.Two : vscode.ViewColumn.One;
 }
 
-/** Posts answers to the page of a panel; `send` does nothing once the panel's subscriptions are disposed of. */
+/** Sends data to the page of a panel; `send` does nothing after the panel is disposed. */
 export interface Answering extends vscode.Disposable {
   send(): Promise<void>;
 }
 
-/** Answers the page of a panel: when the index changes, and whenever `send` is called. */
+/** Sends data to the page of a panel after changes of the index, and whenever `send` is called. */
 export function answering(panel: vscode.WebviewPanel, { server }: Framedex, answer: () => Promise<unknown>): Answering {
   let isClosed = false;
 

@@ -1,4 +1,4 @@
-// The stack along which the reader steps: the server remembers it, every feature that shows it hears of it here.
+// The selected stack: the server stores it, and every feature that shows it listens to the event here.
 
 import * as vscode from "vscode";
 
@@ -7,7 +7,7 @@ import { Server } from "./server/server";
 
 export class Picked implements vscode.Disposable {
   private current: PickedStack | undefined;
-  /** Of two answers that overtake each other the later question's counts. */
+  /** If answers arrive out of order, the answer to the later request wins. */
   private turn = 0;
   private readonly changed = new vscode.EventEmitter<PickedStack | undefined>();
   private readonly subscription: vscode.Disposable;
@@ -22,12 +22,12 @@ export class Picked implements vscode.Disposable {
     );
   }
 
-  /** The picked stack with all of its frames, and the frame at which the reader is. */
+  /** The selected stack with all of its frames, and the current frame. */
   get stack(): PickedStack | undefined {
     return this.current;
   }
 
-  /** Asks the server for a move (`framedex/stepIn`, ...); the new position, undefined where it leads nowhere. */
+  /** Requests a move (`framedex/stepIn`, ...); returns the new position, undefined if there is no target. */
   async move(request: string, parameters: object): Promise<StackPosition | undefined> {
     const reached = await this.server.request<StackPosition | null>(request, parameters);
     if (reached) {
@@ -36,13 +36,13 @@ export class Picked implements vscode.Disposable {
     return reached ?? undefined;
   }
 
-  /** Has answers be of this capture alone, or of all with null, in the index that is meant by `about`. */
+  /** Restricts answers to a capture of the index that `about` identifies; null removes the restriction. */
   async answerFrom(capture: number | null, about: object): Promise<void> {
     await this.server.request("framedex/selectCapture", { ...about, capture });
     await this.refresh(); // the server has dropped the picked stack
   }
 
-  /** Takes over what is picked in the server. */
+  /** Reads the selection from the server. */
   async refresh(): Promise<void> {
     const turn = ++this.turn;
     const stack = await this.server.request<PickedStack | null>("framedex/stack");
@@ -51,16 +51,16 @@ export class Picked implements vscode.Disposable {
     }
   }
 
-  /** Takes over what has become of the picked stack, if there is one. */
+  /** Refreshes the selected stack, if there is one. */
   async check(): Promise<void> {
     try {
       await (this.current && this.refresh());
     } catch {
-      // the server has just ended, and with it the stack: its state tells
+      // the server has just ended, and the stack with it: the state event follows
     }
   }
 
-  /** Shows no stack any more. */
+  /** Clears the selected stack. */
   clear(): void {
     this.turn++;
     if (this.current !== undefined) {

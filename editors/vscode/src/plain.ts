@@ -1,27 +1,27 @@
-// Texts of captures, logs and links, made safe to show: a name may hold line breaks, escapes, bidirectional marks, and
-// what VS Code would take for an icon, a link or Markdown. `framedex.plaintext` and `markup.py` do the same in Python.
+// Escapes texts from captures, logs and links for display: a name may contain line breaks, escapes, bidirectional marks,
+// and text that VS Code would show as an icon, a link or Markdown. `framedex.plaintext` and `markup.py` do the same in Python.
 
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
 const ICON = /\\?\$\([A-Za-z0-9-]+(?:~[A-Za-z]+)?\)/g;
-// Characters of a text that are shown: C++ templates grow to thousands.
+// Maximum characters shown of a text: names of C++ templates have thousands.
 const LONGEST = 200;
 
-/** One visible line, for tree items, logs and texts of which VS Code makes nothing else. Twice does no harm. */
+/** Returns one visible line, for tree items, logs and other plain texts. Idempotent. */
 export function plain(text: string, longest = LONGEST): string {
   return shorten(text, longest).replace(HIDDEN, escaped);
 }
 
-/** For quick picks, the status bar and text beside code: no `$(icon)`. */
+/** For quick picks, the status bar and inline text: breaks `$(icon)`. */
 export function withoutIcons(text: string, longest = LONGEST): string {
   return plain(text, longest).replace(ICON, (icon) => (icon.startsWith("\\") ? icon : `\\${icon}`));
 }
 
-/** For notifications: no `[text](command:...)`, which VS Code would make a link that runs. */
+/** For notifications: breaks `[text](command:...)`, which VS Code would turn into a working link. */
 export function withoutLinks(text: string, longest = LONGEST): string {
   return plain(text, longest).replaceAll("](", "] (");
 }
 
-/** A sentence of at most so many characters, cut at a word; names are cut in their middle by `plain`. */
+/** Truncates a sentence at a word; `plain` shortens names in the middle instead. */
 export function cutAtWord(text: string, longest: number): string {
   if (text.length <= longest) {
     return text;
@@ -31,12 +31,12 @@ export function cutAtWord(text: string, longest: number): string {
   return `${(end > 0 ? start.slice(0, end) : start).trimEnd()}…`;
 }
 
-/** What an error says, for people. */
+/** The message of an error, safe to show. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A code span of Markdown that its text cannot break out of. */
+/** A Markdown code span from which the text cannot break out. */
 export function codeSpan(text: string, longest = LONGEST): string {
   const shown = plain(text, longest);
   // CommonMark: a code span ends at a run of backticks exactly as long as the one that opened it.
@@ -45,7 +45,7 @@ export function codeSpan(text: string, longest = LONGEST): string {
   return `${fence}${padding}${shown}${padding}${fence}`;
 }
 
-/** The text, or its two ends with an ellipsis between them: of a long name both matter. */
+/** The text, or both of its ends with an ellipsis between: both ends of a long name matter. */
 function shorten(text: string, longest: number): string {
   if (text.length <= longest) {
     return text;

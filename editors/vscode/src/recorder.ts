@@ -1,4 +1,4 @@
-// Whether the framedex that serves this editor can record programs: one for every platform lacks the native part.
+// Whether the framedex that serves this editor can record programs: the wheel for every platform has no native part.
 
 import { Server } from "./server/server";
 
@@ -11,7 +11,7 @@ export interface Recorder {
   readonly remedy: string | null;
 }
 
-/** What the server answers; undefined where none runs, or one too old to know. */
+/** The server's answer; undefined if no server is running or it is too old. */
 export async function askRecorder(server: Server): Promise<Recorder | undefined> {
   try {
     return await server.request<Recorder>("framedex/recorder");

@@ -1,18 +1,18 @@
-// Messages with buttons, each of which does something about what is said.
+// Messages with buttons for remedies.
 
 import * as vscode from "vscode";
 
 import { withoutLinks } from "./plain";
 
-/** Buttons of a message, each with what it does. */
+/** Buttons of a message with their actions. */
 export type Remedies = Readonly<Record<string, () => unknown>>;
 
-/** Warns of something that is wrong; resolves when the message is closed and what was chosen is done. */
+/** Shows a warning; resolves when the message is closed and the chosen action is done. */
 export async function warn(message: string, remedies: Remedies = {}): Promise<void> {
   await offer(vscode.window.showWarningMessage, message, remedies);
 }
 
-/** Tells of something that went as it should. */
+/** Shows an information message. */
 export async function inform(message: string, remedies: Remedies = {}): Promise<void> {
   await offer(vscode.window.showInformationMessage, message, remedies);
 }

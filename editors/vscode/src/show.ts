@@ -1,4 +1,4 @@
-// Places in source files: where the reader is, and how one is opened.
+// Positions in source files: the cursor's position, and opening a position.
 
 import * as vscode from "vscode";
 import { Location } from "vscode-languageclient/node";
@@ -8,21 +8,21 @@ export interface Place {
   readonly position: { readonly line: number; readonly character: number };
 }
 
-/** The place as the server is asked about it. */
+/** A position as request parameters. */
 function placeOf(uri: vscode.Uri, position: vscode.Position): Place {
   return { textDocument: { uri: uri.toString() }, position: { line: position.line, character: position.character } };
 }
 
-/** What is said where there is no such place. */
+/** The message if the cursor is not in a file. */
 export const NO_LINE = "Put the cursor on a line of a source file first.";
 
-/** Where the cursor is, in a file. */
+/** The position of the cursor in a file. */
 export function cursor(): Place | undefined {
   const editor = vscode.window.activeTextEditor;
   return editor?.document.uri.scheme === "file" ? placeOf(editor.document.uri, editor.selection.active) : undefined;
 }
 
-/** What was given to a command by a link of the server's, if it is a place. */
+/** The argument of a command link from the server, if it is a position. */
 export function placeIn(given: unknown): Place | undefined {
   const { textDocument, position } = (given ?? {}) as Partial<Record<"textDocument" | "position", Record<string, unknown>>>;
   const uri = textDocument?.["uri"];
@@ -31,7 +31,7 @@ export function placeIn(given: unknown): Place | undefined {
   return isPlace ? { textDocument: { uri }, position: { line, character } } : undefined;
 }
 
-/** Opens a place, in the editor group where the reader is unless another is given; false where it cannot be opened. */
+/** Opens a position, in the active editor group unless another is given; returns false if it cannot be opened. */
 export async function open(location: Location, preserveFocus = false, column?: vscode.ViewColumn): Promise<boolean> {
   const uri = vscode.Uri.parse(location.uri, true);
   const { line, character } = location.range.start;
@@ -49,7 +49,7 @@ export async function open(location: Location, preserveFocus = false, column?: v
   }
 }
 
-/** Opens a public address in the browser. An index says what it is, so only the web's. */
+/** Opens a public URL in the browser; only web URLs, because it comes from an index. */
 export async function openPublic(url: string): Promise<void> {
   if (isPublic(url)) {
     await vscode.env.openExternal(vscode.Uri.parse(url, true));

@@ -1,4 +1,4 @@
-// Trace documents: which call one is of, and how one is opened, alone or with the source of a frame beside it.
+// Trace documents: identifies their calls, and opens them, alone or next to the source of a frame.
 
 import * as path from "node:path";
 import * as vscode from "vscode";
@@ -13,17 +13,17 @@ export const TRACE_LANGUAGE = "framedex-trace";
 const NAME = /^(call|stack)-(\d{1,15})\.fdtrace$/;
 const HEADING = /^call (\d{1,15}): /m;
 const FRAME = /^ *\d+ [PN] /;
-// Characters at the start of a document in which its call is looked for.
+// Characters at the start of a document that are searched for its call.
 const HEAD = 2_000;
 
-/** How a request names a trace, and the index that it is in. */
+/** The request parameters that identify a trace and its index. */
 export interface TraceName {
   readonly folder: string;
   readonly call?: number;
   readonly stack?: number;
 }
 
-/** The document of a call: the server makes its text when it is opened. */
+/** The document of a call; the server creates its text when it opens. */
 export function traceUri(folder: string, call: number): vscode.Uri {
   return vscode.Uri.from({ scheme: TRACE_SCHEME, path: `${folder}/call-${call}.fdtrace` });
 }
@@ -32,7 +32,7 @@ export function isTrace(document: vscode.TextDocument): boolean {
   return document.languageId === TRACE_LANGUAGE;
 }
 
-/** Which trace a document is: by its name, else by its own word; undefined where it does not say. */
+/** Identifies the trace of a document by its name, else by its text; undefined if neither does. */
 export function traceIn(document: vscode.TextDocument): TraceName | undefined {
   const folder = document.uri.path.replace(/\/[^/]*$/, "") || "/";
   const [, kind, id] = NAME.exec(document.uri.path.slice(folder.length).replace(/^\//, "")) ?? [];
@@ -43,7 +43,7 @@ export function traceIn(document: vscode.TextDocument): TraceName | undefined {
   return isTrace(document) && call !== undefined ? { folder, call: Number(call) } : undefined;
 }
 
-/** Opens the trace of a call in the reader's group, at the frame with this position in it if one is given. */
+/** Opens the trace of a call in the active editor group, at the frame with this position if given. */
 export async function openTrace(uri: vscode.Uri, position?: number, preserveFocus = false): Promise<vscode.TextEditor> {
   const document = await vscode.workspace.openTextDocument(uri);
   const line = position === undefined ? undefined : lineOfFrame(document, position);
@@ -57,7 +57,7 @@ export async function openTrace(uri: vscode.Uri, position?: number, preserveFocu
   return editor;
 }
 
-/** Opens the trace at a frame, and beside it the frame's source, or its public page; where the reader is stays focused. */
+/** Opens the trace at a frame, and next to it the frame's source or public page; keeps the focus. */
 export async function openFrame(uri: vscode.Uri, frame: TracedFrame & { readonly position: number }): Promise<void> {
   const trace = await openTrace(uri, frame.position, true);
   if (frame.location === null) {
@@ -79,7 +79,7 @@ function lineOfFrame(document: vscode.TextDocument, position: number): number | 
   return undefined;
 }
 
-/** Where a trace is open already, else where the reader is. */
+/** The column in which a trace is already open, else the active one. */
 function columnOfTraces(): vscode.ViewColumn {
   const open = vscode.window.visibleTextEditors.find(({ document }) => document.uri.scheme === TRACE_SCHEME);
   return open?.viewColumn ?? vscode.window.activeTextEditor?.viewColumn ?? vscode.ViewColumn.One;

@@ -1,4 +1,4 @@
-// The HTML of a webview: one bundle of script and style from dist/, nothing from elsewhere.
+// The HTML of a webview: one bundle of script and style from dist/, and no other resources.
 
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
@@ -23,7 +23,7 @@ ${body}
 </html>`;
 }
 
-/** A text as it may stand in HTML, in attributes too. */
+/** Escapes a text for HTML, including attributes. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,4 +1,4 @@
-// What is said where there is nothing to show: the server says why, and which of its commands helps.
+// Shows why a request had an empty answer: the server has the reason and a command that helps.
 
 import * as vscode from "vscode";
 
@@ -9,10 +9,10 @@ import { inform } from "./remedies";
 import { Action, Why } from "./server/protocol";
 
 const SHOWN_FOR = 5_000;
-/** Characters of a text in the status bar, which has room for as many. */
+/** Maximum characters of a text in the status bar. */
 export const MOST_BRIEF = 120;
 
-/** Says why a request about a place or an index was answered with nothing; `again` asks anew once all captures answer. */
+/** Shows why a request had an empty answer; `again` repeats the request once answers cover all captures. */
 export async function sayWhy(framedex: Framedex, request: string, about: object = {}, again?: () => unknown): Promise<void> {
   const why = await framedex.server.request<Why>("framedex/why", { ...about, request });
   if (why === undefined) {
@@ -29,12 +29,12 @@ export async function sayWhy(framedex: Framedex, request: string, about: object 
     }
     return take(action);
   };
-  // The user may leave the notification open for as long as they like; no command waits for that.
+  // The user may leave the notification open, so commands do not wait for it.
   void inform(why.text, { [action.title]: help }).then(undefined, (error: unknown) => sayBriefly(reasonOf(error)));
   return undefined;
 }
 
-/** Does what helps, as this editor does it where it has a way of its own. */
+/** Runs an action, in VS Code's own way if it has one. */
 export async function take({ command, arguments: given }: Action): Promise<unknown> {
   switch (command) {
     case "framedex.record": // with the interpreter that is selected, and what it prints in sight
@@ -46,7 +46,7 @@ export async function take({ command, arguments: given }: Action): Promise<unkno
   }
 }
 
-/** Says something in the status bar, for a while. */
+/** Shows a text in the status bar for a few seconds. */
 export function sayBriefly(message: string): void {
   vscode.window.setStatusBarMessage(`framedex: ${withoutIcons(cutAtWord(message, MOST_BRIEF))}`, SHOWN_FOR);
 }

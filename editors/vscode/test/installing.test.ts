@@ -30,10 +30,10 @@ test("a Python that is too old, lacks venv, or is none is refused with the reaso
     assert.match((await objection("old")) ?? "", /old is Python 3\.9\.$/);
     assert.match((await objection("ancient")) ?? "", /ancient is Python 2\.7\.$/);
     assert.match((await objection("bare")) ?? "", /lacks ensurepip\..* apt install python3\.12-venv/);
-    assert.match((await objection("odd")) ?? "", /odd is no Python\.$/);
-    assert.match((await objection("broken")) ?? "", /broken does not run\.$/);
+    assert.match((await objection("odd")) ?? "", /odd is not a Python interpreter\.$/);
+    assert.match((await objection("broken")) ?? "", /broken cannot be run\.$/);
     assert.equal(await objection("fit"), undefined);
-    assert.match((await objection("no such")) ?? "", /does not run\.$/);
+    assert.match((await objection("no such")) ?? "", /cannot be run\.$/);
   });
 });
 

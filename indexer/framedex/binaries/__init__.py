@@ -2,13 +2,13 @@
 
 Start at:
 
-- `symbols.py`, then `mini_debug_info.py` and `extents.py`: the symbols that name functions, and the ends of functions
-- `linkage.py`, then `code.py`: the functions that calls through the PLT reach
-- `dwarf.py`, then `line_tables.py`, which caches them: line tables
-- `debuginfod.py`: debug files from servers
-- `contents.py`: whether a file is the recorded binary
-- `kept.py`: copies of recorded binaries that survive an upgrade
-- `spellings.py`: the spellings of one printed name
+- `symbols.py`: the symbols that name functions
+- `loaded_tables.py`: the ends of functions, and the functions that calls through the PLT reach
+- `code.py`: the calls of a function
+- `dwarf.py`: line tables
+- `debug_files.py`, then `debuginfod.py`: separate debug files, also from servers
+- `recorded_files.py`: whether a file is the recorded binary, and copies of recorded binaries that survive an upgrade
+- `demangle.py`: demangled names, also of names that a debugger printed
 - `ffi_handlers.py`: the types that an FFI handler binds
 
 docs/explanation/sources.md#symbols explains the choice of symbols.
@@ -16,22 +16,20 @@ docs/explanation/sources.md#symbols explains the choice of symbols.
 
 from typing import TYPE_CHECKING
 
-from framedex.lazy import exports
+from framedex.lazy import export_lazily
 
 if TYPE_CHECKING:
     from framedex.binaries.binary import Binary
-    from framedex.binaries.contents import Contents, state_of
-    from framedex.binaries.kept import KeptBinaries
+    from framedex.binaries.recorded_files import Contents, KeptBinaries, state_of
     from framedex.binaries.roles import role_of
 
 __all__ = ["Binary", "Contents", "KeptBinaries", "role_of", "state_of"]
 
-__getattr__ = exports(
+__getattr__ = export_lazily(
     __name__,
     {
         "binary": ("Binary",),
-        "contents": ("Contents", "state_of"),
-        "kept": ("KeptBinaries",),
+        "recorded_files": ("Contents", "KeptBinaries", "state_of"),
         "roles": ("role_of",),
     },
 )

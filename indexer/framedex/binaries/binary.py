@@ -8,23 +8,22 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from framedex.binaries.debugfile import find_debug_file
+from framedex.binaries.debug_files import find_debug_file
 from framedex.binaries.demangle import demangle
 from framedex.binaries.dwarf import Line, Lines
 from framedex.binaries.elf import Elf
-from framedex.binaries.extents import FunctionExtents
 from framedex.binaries.ffi_handlers import HandlerCode, HandlerSearch
-from framedex.binaries.linkage import Linkage
-from framedex.binaries.names import readable
+from framedex.binaries.loaded_tables import FunctionExtents, Linkage
+from framedex.binaries.names import readable_name
 from framedex.binaries.symbols import ElfSymbol, SymbolTable, read_symbols
+from framedex.errors import SystemLimitError
 from framedex.model import NativeSymbol
-from framedex.systemlimits import SystemLimitError
 
 if TYPE_CHECKING:
     from framedex.binaries.code import FunctionCode
 
-_LONGEST_TEXT = 256  # bytes; a longer match is not a text
-_LARGEST_FUNCTION = 1 << 20  # bytes; a larger function is data or has a damaged size
+_MAX_TEXT_BYTES = 256  # bytes; a longer match is not a text
+_MAX_FUNCTION_BYTES = 1 << 20  # bytes; a larger function is data or has a damaged size
 
 
 class Binary:
@@ -35,8 +34,8 @@ class Binary:
         self.build_id: str | None = elf.build_id if elf else None
         self._elf = elf
         self._code: dict[int, FunctionCode] = {}
-        self._read: _Contents | None = None
-        self._reading = Lock()
+        self._loaded: _Contents | None = None
+        self._lock = Lock()
         self._handlers: HandlerSearch | None = None
         self._problems = tuple(problems)
 
@@ -92,13 +91,13 @@ class Binary:
         return link and link[0]
 
     @property
-    def wanted_debug_file(self) -> str | None:
+    def missing_debug_file(self) -> str | None:
         """The build-id of a missing debug file.
 
         None if the binary needs no debug file, has one installed, or has no build-id. Also None after the first look-up
         of symbols or lines.
         """
-        if self._elf is None or self._read is not None or self.build_id is None or self._elf.has_debug_lines:
+        if self._elf is None or self._loaded is not None or self.build_id is None or self._elf.has_debug_lines:
             return None
         return None if find_debug_file(self.path, self._elf) else self.build_id
 
@@ -131,7 +130,7 @@ class Binary:
 
     def code_around(self, address: int) -> FunctionCode | None:
         """The machine code of the function around an address; None if the machine is not x86-64."""
-        symbol = self._function(address)
+        symbol = self._symbol_around(address)
         symbols = self.symbols
         if self._elf is None or symbol is None or symbols is None or not self._elf.is_x86_64:
             return None
@@ -142,7 +141,7 @@ class Binary:
                 return None
             parts = symbols.parts_of(symbol)
             read = [
-                (self._elf.content(part.start, min(part.end, part.start + _LARGEST_FUNCTION)), part.start)
+                (self._elf.content(part.start, min(part.end, part.start + _MAX_FUNCTION_BYTES)), part.start)
                 for part in parts
             ]
             code = FunctionCode(*read[0], rest=read[1:], is_pointer=self._linkage.is_pointer)
@@ -157,13 +156,13 @@ class Binary:
         symbols = self.symbols
         if symbols is None or self._elf is None or not 0 < address < 1 << 64:
             return ""
-        symbol = symbols.starting_at(address)
-        return demangle(symbol.mangled if symbol else self._linkage.name_behind(address))
+        symbol = symbols.symbol_at(address)
+        return demangle(symbol.mangled if symbol else self._linkage.find_target_name(address))
 
-    def functions_at(self, address: int) -> tuple[str, ...]:
+    def function_names_at(self, address: int) -> tuple[str, ...]:
         """Return `function_at` and the names of identical functions that the linker folded into the same address."""
         symbols = self.symbols
-        folded = symbols.all_at(address) if symbols and 0 < address < (1 << 64) - 1 else ()
+        folded = symbols.names_at(address) if symbols and 0 < address < (1 << 64) - 1 else ()
         return tuple(dict.fromkeys(map(demangle, folded))) or tuple(filter(None, (self.function_at(address),)))
 
     @property
@@ -173,7 +172,7 @@ class Binary:
 
     def text_at(self, address: int) -> bytes:
         """The NUL-terminated text at an address; empty if none, or longer than 255 bytes."""
-        content = self._elf.content(address, address + _LONGEST_TEXT) if self._elf else b""
+        content = self._elf.content(address, address + _MAX_TEXT_BYTES) if self._elf else b""
         text, end, _ = content.partition(b"\0")
         return text if end else b""
 
@@ -184,21 +183,21 @@ class Binary:
             return None
         if self._handlers is None:
             self._handlers = HandlerSearch(self._elf, symbols)
-        return self._handlers.handler_at(address)
+        return self._handlers.find_handler(address)
 
     def _resolve(self, address: int) -> tuple[NativeSymbol, ...]:
         if not 0 <= address < 1 << 64:
             return ()
-        symbol = self._function(address)
-        lines = self._contents.lines.at(address) if self._contents.lines else ()
+        symbol = self._symbol_around(address)
+        lines = self._contents.lines.find(address) if self._contents.lines else ()
         if not lines:
-            return (_named(symbol.mangled, symbol.unit),) if symbol else ()
+            return (_build_symbol(symbol.mangled, symbol.unit),) if symbol else ()
         *inlined, outermost = lines
         unit = symbol.unit if symbol else None
         mangled = symbol.mangled if symbol else outermost.function
-        return (*(_inlined(line, unit) for line in inlined), _named(mangled, unit, outermost))
+        return (*(_build_inlined_symbol(line, unit) for line in inlined), _build_symbol(mangled, unit, outermost))
 
-    def _function(self, address: int) -> ElfSymbol | None:
+    def _symbol_around(self, address: int) -> ElfSymbol | None:
         symbols = self.symbols
         return symbols.find(address) if symbols and 0 <= address < 1 << 64 else None
 
@@ -210,10 +209,10 @@ class Binary:
     @property
     def _contents(self) -> _Contents:
         """Symbols, lines and function extents. Read lazily, so that callers that only compare a file need not wait."""
-        with self._reading:
-            if self._read is None:
-                self._read = _contents_of(self.path, self._elf) if self._elf else _Contents(None, None, None)
-            return self._read
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = _read_contents(self.path, self._elf) if self._elf else _Contents(None, None, None)
+            return self._loaded
 
 
 class _Contents(NamedTuple):
@@ -222,22 +221,22 @@ class _Contents(NamedTuple):
     extents: FunctionExtents | None
 
 
-def _contents_of(path: Path, elf: Elf) -> _Contents:
+def _read_contents(path: Path, elf: Elf) -> _Contents:
     debug_path = None if elf.has_debug_lines else find_debug_file(path, elf)
     debug = Elf.open(debug_path) if debug_path else None  # already opened once, to compare its build-id
     extents = FunctionExtents(elf)
     symbols = read_symbols(elf, debug, extents)
-    described = elf if debug is None else debug
-    lines = Lines(debug_path or path, elf.load_address) if described.has_debug_lines else None
+    debug_source = elf if debug is None else debug
+    lines = Lines(debug_path or path, elf.load_address) if debug_source.has_debug_lines else None
     return _Contents(symbols, lines, extents)
 
 
-def _named(mangled: str, unit: str | None, line: Line | None = None) -> NativeSymbol:
+def _build_symbol(mangled: str, unit: str | None, line: Line | None = None) -> NativeSymbol:
     text = demangle(mangled)
     path, number = (line.path, line.line) if line else (None, 0)
-    return NativeSymbol(readable(text), text, mangled, path, number, inlined=False, unit=unit)
+    return NativeSymbol(readable_name(text), text, mangled, path, number, inlined=False, unit=unit)
 
 
-def _inlined(line: Line, unit: str | None) -> NativeSymbol:
+def _build_inlined_symbol(line: Line, unit: str | None) -> NativeSymbol:
     text = demangle(line.function)
-    return NativeSymbol(readable(text), text, line.function, line.path, line.line, inlined=True, unit=unit)
+    return NativeSymbol(readable_name(text), text, line.function, line.path, line.line, inlined=True, unit=unit)

@@ -15,21 +15,21 @@ from typing import NamedTuple
 
 from iced_x86 import Code, Decoder, FlowControl, Instruction, Mnemonic, OpKind, Register
 
-_NEAR = 8  # calls to collect in each direction
-_FAR = 60  # blocks to visit for those calls
-_LONGEST_WINDOW = 4096  # bytes to search for call arguments
-_MOST_CASES = 1 << 17  # table jumps times cases in one function; an interpreter has this many
-_NEAR_LOAD = 24  # instructions to search for the load of a pointer
+_MAX_NEIGHBOURS = 8  # calls to collect in each direction
+_MAX_VISITED_BLOCKS = 60  # blocks to visit for those calls
+_MAX_WINDOW_BYTES = 4096  # bytes to search for call arguments
+_MAX_TABLE_EDGES = 1 << 17  # table jumps times cases in one function; an interpreter has this many
+_MAX_LOAD_DISTANCE = 24  # instructions to search for the load of a pointer
 
 _BRANCHES = (FlowControl.CONDITIONAL_BRANCH, FlowControl.UNCONDITIONAL_BRANCH)
-_ENDS = (
+_BLOCK_ENDS = (
     FlowControl.UNCONDITIONAL_BRANCH,
     FlowControl.INDIRECT_BRANCH,
     FlowControl.RETURN,
     FlowControl.EXCEPTION,
 )
 
-_IMMEDIATE = frozenset(
+_IMMEDIATE_OPERANDS = frozenset(
     (
         OpKind.IMMEDIATE8,
         OpKind.IMMEDIATE16,
@@ -89,42 +89,42 @@ class FunctionCode:
         Skips invalid bytes and decodes the bytes after them as well as possible.
         """
         self._parts = [(code, address), *rest]
-        blocks = _blocks(self._parts, is_pointer)
+        blocks = _decode_blocks(self._parts, is_pointer)
         self._blocks = {block.start: block for block in blocks}
-        self._places = [(block.start, i) for block in blocks for i in range(len(block.calls))]
-        self._entered: dict[int, int] = {}  # for each block, its most likely predecessor
+        self._call_positions = [(block.start, i) for block in blocks for i in range(len(block.calls))]
+        self._likely_predecessors: dict[int, int] = {}  # for each block, its most likely predecessor
         for block in reversed(blocks):  # the lowest address wins, and fall-through wins over a jump
             if block.jump is not None:
-                self._entered[block.jump] = block.start
-        self._entered |= {block.following: block.start for block in blocks if block.following is not None}
+                self._likely_predecessors[block.jump] = block.start
+        self._likely_predecessors |= {block.following: block.start for block in blocks if block.following is not None}
 
     @cached_property
     def calls(self) -> list[CallInstruction]:
         """All calls, ordered by address; calls in split-off parts come last."""
-        return [self._blocks[start].calls[i] for start, i in self._places]
+        return [self._blocks[start].calls[i] for start, i in self._call_positions]
 
     def numbers(self, call: int) -> list[int]:
         """The constants put into registers or memory just before a call, as 32-bit values.
 
         `call` is an index into `calls`.
         """
-        return [number for each in self._just_before(call) if (number := _constant(each)) is not None]
+        return [number for each in self._instructions_before(call) if (number := _stored_constant(each)) is not None]
 
     def addresses(self, call: int) -> list[int]:
         """The addresses put into registers just before a call; `call` is an index into `calls`."""
         return [
             each.ip_rel_memory_address
-            for each in self._just_before(call)
+            for each in self._instructions_before(call)
             if each.mnemonic == Mnemonic.LEA and each.memory_base == Register.RIP
         ]
 
-    def _just_before(self, call: int) -> Iterator[Instruction]:
+    def _instructions_before(self, call: int) -> Iterator[Instruction]:
         """The instructions between the block's previous call and this call, decoded on demand: few calls need them."""
-        start, i = self._places[call]
+        start, i = self._call_positions[call]
         begin = self._blocks[start].calls[i - 1].returns_to if i else start
         for code, address in self._parts:
             if address <= begin < address + len(code):
-                window = Decoder(64, code[begin - address :][:_LONGEST_WINDOW], ip=begin)
+                window = Decoder(64, code[begin - address :][:_MAX_WINDOW_BYTES], ip=begin)
                 yield from takewhile(lambda each: each.flow_control == FlowControl.NEXT, window)
                 return
 
@@ -136,86 +136,88 @@ class FunctionCode:
         this list. A block without a jump to it, such as a `switch` case, has the blocks with a table jump as
         predecessors.
         """
-        order = self._in_order()
-        place = {block.start: i for i, block in enumerate(order)}
+        order = self._depth_first_blocks()
+        positions = {block.start: i for i, block in enumerate(order)}
         first: dict[int, int] = {}
-        for number, (start, _) in enumerate(self._places):
+        for number, (start, _) in enumerate(self._call_positions):
             first.setdefault(start, number)
         after: list[list[int]] = [[] for _ in order]
         for i, block in enumerate(order):
-            for start in self._leads_to(block):
-                if place[start] > i:
-                    after[place[start]].append(i)
+            for start in self._successors(block):
+                if positions[start] > i:
+                    after[positions[start]].append(i)
         calls = [range(begin := first.get(block.start, 0), begin + len(block.calls)) for block in order]
         return list(zip(calls, after, strict=True))
 
-    def _in_order(self) -> list[_Block]:
+    def _depth_first_blocks(self) -> list[_Block]:
         """The blocks in depth-first order, each before its successors, ignoring back edges."""
         order: list[_Block] = []
         seen: set[int] = set()
         for root in self._blocks:
-            done = []
-            way = [] if root in seen else [(root, iter(self._leads_to(self._blocks[root])))]
+            finished = []
+            path = [] if root in seen else [(root, iter(self._successors(self._blocks[root])))]
             seen.add(root)
-            while way:
-                start, rest = way[-1]
+            while path:
+                start, rest = path[-1]
                 following = next((each for each in rest if each not in seen), None)
                 if following is None:
-                    done.append(self._blocks[start])
-                    way.pop()
+                    finished.append(self._blocks[start])
+                    path.pop()
                 else:
                     seen.add(following)
-                    way.append((following, iter(self._leads_to(self._blocks[following]))))
-            order += reversed(done)
+                    path.append((following, iter(self._successors(self._blocks[following]))))
+            order += reversed(finished)
         return order
 
-    def _leads_to(self, block: _Block) -> Sequence[int]:
+    def _successors(self, block: _Block) -> Sequence[int]:
         if block.has_table:
-            return self._cases
+            return self._table_targets
         return [start for start in (block.jump, block.following) if start in self._blocks]
 
     @cached_property
-    def _cases(self) -> list[int]:
+    def _table_targets(self) -> list[int]:
         """The blocks that only a jump table can reach; none if tables times blocks exceeds a limit."""
-        cases = [start for start in self._blocks if start not in self._entered][1:]
+        cases = [start for start in self._blocks if start not in self._likely_predecessors][1:]
         tables = sum(block.has_table for block in self._blocks.values())
-        return cases if tables * len(cases) <= _MOST_CASES else []
+        return cases if tables * len(cases) <= _MAX_TABLE_EDGES else []
 
     def before(self, call: int) -> list[int]:
         """The targets of the calls that run before a call, nearest first; `call` is an index into `calls`."""
-        start, i = self._places[call]
-        earlier = (each for block in self._along(start, self._entered.get) for each in reversed(block.calls))
-        return _nearest(chain(reversed(self._blocks[start].calls[:i]), earlier))
+        start, i = self._call_positions[call]
+        earlier = (
+            each for block in self._follow(start, self._likely_predecessors.get) for each in reversed(block.calls)
+        )
+        return _nearest_targets(chain(reversed(self._blocks[start].calls[:i]), earlier))
 
     def after(self, call: int) -> list[int]:
         """The targets of the calls that run after a call, nearest first; `call` is an index into `calls`."""
-        start, i = self._places[call]
-        later = (each for block in self._along(start, self._next) for each in block.calls)
-        return _nearest(chain(self._blocks[start].calls[i + 1 :], later))
+        start, i = self._call_positions[call]
+        later = (each for block in self._follow(start, self._next_block) for each in block.calls)
+        return _nearest_targets(chain(self._blocks[start].calls[i + 1 :], later))
 
-    def _along(self, start: int, step: Callable[[int], int | None]) -> Iterator[_Block]:
+    def _follow(self, start: int, step: Callable[[int], int | None]) -> Iterator[_Block]:
         """The blocks reached from a block by repeated `step`, each once."""
         seen = {start}
-        at = step(start)
-        while at is not None and at not in seen and len(seen) < _FAR:
-            seen.add(at)
-            yield self._blocks[at]
-            at = step(at)
+        block_start = step(start)
+        while block_start is not None and block_start not in seen and len(seen) < _MAX_VISITED_BLOCKS:
+            seen.add(block_start)
+            yield self._blocks[block_start]
+            block_start = step(block_start)
 
-    def _next(self, start: int) -> int | None:
+    def _next_block(self, start: int) -> int | None:
         block = self._blocks[start]
-        at = block.jump if block.following is None else block.following
-        return at if at in self._blocks else None
+        next_start = block.jump if block.following is None else block.following
+        return next_start if next_start in self._blocks else None
 
 
-def _nearest(calls: Iterable[CallInstruction]) -> list[int]:
-    return [call.target for call in islice(calls, _NEAR)]
+def _nearest_targets(calls: Iterable[CallInstruction]) -> list[int]:
+    return [call.target for call in islice(calls, _MAX_NEIGHBOURS)]
 
 
-def _blocks(parts: Sequence[tuple[bytes, int]], is_pointer: IsPointer) -> list[_Block]:
+def _decode_blocks(parts: Sequence[tuple[bytes, int]], is_pointer: IsPointer) -> list[_Block]:
     """The blocks of each part in turn, ordered by address within it."""
     decoded = [list(Decoder(64, code, ip=address)) for code, address in parts]
-    extent = [range(address, address + len(code)) for code, address in parts]
+    ranges = [range(address, address + len(code)) for code, address in parts]
     targets = {
         instruction.near_branch_target
         for instructions in decoded
@@ -223,8 +225,8 @@ def _blocks(parts: Sequence[tuple[bytes, int]], is_pointer: IsPointer) -> list[_
         if instruction.flow_control in _BRANCHES
     }
     blocks = []
-    for instructions, part in zip(decoded, extent, strict=True):
-        blocks += _blocks_of_part(instructions, part, targets, _Reading(extent, is_pointer))
+    for instructions, part in zip(decoded, ranges, strict=True):
+        blocks += _decode_part(instructions, part, targets, _Reading(ranges, is_pointer))
     return blocks
 
 
@@ -239,11 +241,11 @@ class _Reading(NamedTuple):
         return any(address in part for part in self.function)
 
 
-def _blocks_of_part(
+def _decode_part(
     instructions: Sequence[Instruction], part: range, targets: Collection[int], reading: _Reading
 ) -> list[_Block]:
     leaders = {part.start, *(target for target in targets if target in part)}
-    ending = (*_BRANCHES, *_ENDS)
+    ending = (*_BRANCHES, *_BLOCK_ENDS)
     leaders |= {instruction.next_ip for instruction in instructions if instruction.flow_control in ending}
     ordered = sorted(leader for leader in leaders if leader < part.stop)
     blocks = [_Block(leader) for leader in ordered]
@@ -251,18 +253,20 @@ def _blocks_of_part(
     for number, instruction in enumerate(instructions):
         while position + 1 < len(ordered) and ordered[position + 1] <= instruction.ip:
             position += 1
-        _add(blocks[position], instructions, number, part, reading)
+        _add_instruction(blocks[position], instructions, number, part, reading)
     for block, following in zip(blocks, ordered[1:], strict=False):
         if block.following == -1:
             block.following = following
     return blocks
 
 
-def _add(block: _Block, instructions: Sequence[Instruction], number: int, part: range, reading: _Reading) -> None:
+def _add_instruction(
+    block: _Block, instructions: Sequence[Instruction], number: int, part: range, reading: _Reading
+) -> None:
     instruction = instructions[number]
     control = instruction.flow_control
-    block.following = None if control in _ENDS or instruction.next_ip >= part.stop else -1
-    if call := _call(instructions, number, reading):
+    block.following = None if control in _BLOCK_ENDS or instruction.next_ip >= part.stop else -1
+    if call := _decode_call(instructions, number, reading):
         block.calls.append(call)
     elif control in _BRANCHES:
         block.jump = instruction.near_branch_target
@@ -270,18 +274,21 @@ def _add(block: _Block, instructions: Sequence[Instruction], number: int, part: 
         block.has_table = True
 
 
-def _constant(instruction: Instruction) -> int | None:
+def _stored_constant(instruction: Instruction) -> int | None:
     """The constant that an instruction stores or pushes; 0 for a register XORed with itself."""
     if instruction.mnemonic == Mnemonic.XOR:
         is_zero = instruction.op1_kind == OpKind.REGISTER and instruction.op0_register == instruction.op1_register
         return 0 if is_zero else None
     last = instruction.op_count - 1
-    if instruction.mnemonic not in (Mnemonic.MOV, Mnemonic.PUSH) or instruction.op_kind(last) not in _IMMEDIATE:
+    if (
+        instruction.mnemonic not in (Mnemonic.MOV, Mnemonic.PUSH)
+        or instruction.op_kind(last) not in _IMMEDIATE_OPERANDS
+    ):
         return None
     return int(instruction.immediate(last)) & 0xFFFFFFFF
 
 
-def _call(instructions: Sequence[Instruction], number: int, reading: _Reading) -> CallInstruction | None:
+def _decode_call(instructions: Sequence[Instruction], number: int, reading: _Reading) -> CallInstruction | None:
     instruction = instructions[number]
     control = instruction.flow_control
     if control == FlowControl.CALL:
@@ -291,25 +298,25 @@ def _call(instructions: Sequence[Instruction], number: int, reading: _Reading) -
     if control not in (FlowControl.INDIRECT_CALL, FlowControl.INDIRECT_BRANCH):
         return None
     returns_to = instruction.next_ip if control == FlowControl.INDIRECT_CALL else 0
-    read = _reading_of_pointer(instructions, number)
-    if read is not None and read.is_ip_rel_memory_operand and reading.is_pointer(read.ip_rel_memory_address):
-        return CallInstruction(returns_to, read.ip_rel_memory_address)
-    slot = _place(read) if read is not None else None
+    load = _find_pointer_load(instructions, number)
+    if load is not None and load.is_ip_rel_memory_operand and reading.is_pointer(load.ip_rel_memory_address):
+        return CallInstruction(returns_to, load.ip_rel_memory_address)
+    slot = _pointer_slot(load) if load is not None else None
     return CallInstruction(returns_to, 0, slot) if returns_to or slot is not None else None
 
 
-def _reading_of_pointer(instructions: Sequence[Instruction], number: int) -> Instruction | None:
+def _find_pointer_load(instructions: Sequence[Instruction], number: int) -> Instruction | None:
     """The instruction that loads the called pointer from memory: the call itself or an earlier load of its register."""
     if instructions[number].op0_kind == OpKind.MEMORY:
         return instructions[number]
     register = instructions[number].op0_register
-    for earlier in reversed(instructions[max(number - _NEAR_LOAD, 0) : number]):
+    for earlier in reversed(instructions[max(number - _MAX_LOAD_DISTANCE, 0) : number]):
         if earlier.op0_register == register and earlier.mnemonic not in (Mnemonic.CMP, Mnemonic.TEST, Mnemonic.PUSH):
             return earlier if earlier.code == Code.MOV_R64_RM64 and earlier.op1_kind == OpKind.MEMORY else None
     return None
 
 
-def _place(instruction: Instruction) -> int | None:
+def _pointer_slot(instruction: Instruction) -> int | None:
     """The displacement of a pointer in memory; None for the indexed pointers of a `switch`."""
     base = instruction.memory_base
     is_fixed = base not in (Register.NONE, Register.RIP, Register.RSP) and instruction.memory_index == Register.NONE

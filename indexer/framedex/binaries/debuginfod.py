@@ -22,15 +22,15 @@ from typing import IO, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
-from framedex.binaries.debugfile import debuginfod_cache, has_build_id
+from framedex.binaries.debug_files import find_debuginfod_cache, has_build_id
 from framedex.progress import Advance, Progress
 
 _BUILD_ID = re.compile(r"[0-9a-f]{8,128}")
-_SLOWEST = 100 << 10  # bytes that a server must send within `timeout`
-_LARGEST = 4 << 30  # bytes
-_LONGEST = 24 * 3600  # seconds
-_CHUNK = 1 << 16
-_MISSING_FOR = 600  # seconds for which a cached "not found" is valid
+_MIN_BYTES_PER_TIMEOUT = 100 << 10  # bytes that a server must send within `timeout`
+_MAX_FILE_BYTES = 4 << 30  # bytes
+_MAX_DOWNLOAD_S = 24 * 3600  # seconds
+_CHUNK_BYTES = 1 << 16
+_MISS_LIFETIME_S = 600  # seconds for which a cached "not found" is valid
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Limits:
     """Longest silence and longest download, in seconds, and the largest file, in bytes."""
 
     timeout: int
-    most_time: int
-    most_bytes: int
+    max_seconds: int
+    max_bytes: int
 
 
 class _Answer(Enum):
@@ -56,17 +56,17 @@ class Debuginfod:
         self._cache = cache
         self._limits = limits
         self._progress = progress
-        self._opener = _opener()
+        self._opener = _build_opener()
 
     def fetch(self, build_id: str, name: str) -> None:
         """Download the debug file of a binary into the cache, if a server has it. `name` appears in messages."""
         folder = self._cache / build_id
-        if not _BUILD_ID.fullmatch(build_id) or self._is_missing(folder / "debuginfo"):
+        if not _BUILD_ID.fullmatch(build_id) or self._is_known_missing(folder / "debuginfo"):
             return
         servers = list(self._servers)
         has_failed = False
         for server in servers:
-            answer = self._ask(server, build_id, name, folder)
+            answer = self._request(server, build_id, name, folder)
             if answer is _Answer.GIVEN:
                 self.given.setdefault(server, []).append(name)
                 return
@@ -76,45 +76,45 @@ class Debuginfod:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 (folder / "debuginfo").touch()  # an empty file tells all clients that no server has it
 
-    def _ask(self, server: str, build_id: str, name: str, folder: Path) -> _Answer:
+    def _request(self, server: str, build_id: str, name: str, folder: Path) -> _Answer:
         address = f"{server.rstrip('/')}/buildid/{build_id}/debuginfo"
         request = urllib.request.Request(address, headers={"User-Agent": "framedex"})
         try:
             with self._progress.task(f"Asking {urlsplit(server).netloc} for {name}", None):
                 response = self._opener.open(request, timeout=self._limits.timeout)
             with response:
-                self._take(response, build_id, name, folder)
+                self._download(response, build_id, name, folder)
         except HTTPError as error:
             error.close()
             if error.code == 404:
                 return _Answer.MISSING
-            self._give_up(server, name, f"it answered {error.code}")
+            self._drop_server(server, name, f"it answered {error.code}")
         except _TooMuchError as error:
             self.problems.append(f"{server} has debug information of {name}, but {error}.")
         except (OSError, HTTPException, ValueError) as error:
-            self._give_up(server, name, _why(error, self._limits))
+            self._drop_server(server, name, _describe_error(error, self._limits))
         else:
             return _Answer.GIVEN
         return _Answer.FAILED
 
-    def _take(self, response: Any, build_id: str, name: str, folder: Path) -> None:
+    def _download(self, response: Any, build_id: str, name: str, folder: Path) -> None:
         """Download a file into the cache, if its build-id matches.
 
         Raises ValueError for another file, _TooMuchError over the size or time limit.
         """
-        told = response.headers.get("Content-Length", "")
-        size = int(told) if told.isascii() and told.isdigit() else None
+        content_length = response.headers.get("Content-Length", "")
+        size = int(content_length) if content_length.isascii() and content_length.isdigit() else None
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if (size or 0) > (most := min(self._limits.most_bytes, shutil.disk_usage(folder).free)):
-            raise _TooMuchError(f"its {size:,} bytes are more than the {most:,} that are allowed or free")
+        if (size or 0) > (max_size := min(self._limits.max_bytes, shutil.disk_usage(folder).free)):
+            raise _TooMuchError(f"its {size:,} bytes are more than the {max_size:,} that are allowed or free")
         descriptor, unfinished = tempfile.mkstemp(dir=folder, prefix="debuginfo.")
         try:
             with os.fdopen(descriptor, "wb") as file:
                 kilobytes = None if size is None else max(size >> 10, 1)
                 with self._progress.task(f"Debug information of {name} (kB)", kilobytes) as advance:
-                    self._copy(response, file, most, size, advance)
+                    self._copy(response, file, max_size, size, advance)
             if not has_build_id(Path(unfinished), build_id):
-                raise ValueError("what it sent is not the debug information of this binary")
+                raise ValueError("the file is not the debug information of this binary")
             Path(unfinished).replace(folder / "debuginfo")
         except BaseException:
             Path(unfinished).unlink(missing_ok=True)
@@ -122,65 +122,65 @@ class Debuginfod:
                 folder.rmdir()
             raise
 
-    def _copy(self, response: Any, file: IO[bytes], most: int, size: int | None, advance: Advance) -> None:
+    def _copy(self, response: Any, file: IO[bytes], max_size: int, size: int | None, advance: Advance) -> None:
         """Copy a response into a file, within the limits for speed, time and size.
 
         Raises TimeoutError if it is too slow, _TooMuchError over a limit, and ValueError if it is truncated.
         """
-        began = since = time.monotonic()
-        taken = taken_since = 0
-        while chunk := response.read1(_CHUNK):
+        started = since = time.monotonic()
+        received = received_since = 0
+        while chunk := response.read1(_CHUNK_BYTES):
             file.write(chunk)
-            advance((taken + len(chunk) >> 10) - (taken >> 10))
-            taken, taken_since = taken + len(chunk), taken_since + len(chunk)
+            advance((received + len(chunk) >> 10) - (received >> 10))
+            received, received_since = received + len(chunk), received_since + len(chunk)
             now = time.monotonic()
-            if taken > most:
-                raise _TooMuchError(f"it is larger than the {most:,} bytes that are allowed or free")
-            if now - began > self._limits.most_time:
-                raise _TooMuchError(f"it took longer than {self._limits.most_time} s (DEBUGINFOD_MAXTIME)")
+            if received > max_size:
+                raise _TooMuchError(f"it is larger than the {max_size:,} bytes that are allowed or free")
+            if now - started > self._limits.max_seconds:
+                raise _TooMuchError(f"it took longer than {self._limits.max_seconds} s (DEBUGINFOD_MAXTIME)")
             if now - since > self._limits.timeout:
-                if taken_since < _SLOWEST:
+                if received_since < _MIN_BYTES_PER_TIMEOUT:
                     raise TimeoutError
-                since, taken_since = now, 0
-        if size is not None and taken != size:
-            raise ValueError(f"it sent {taken:,} of {size:,} bytes")
+                since, received_since = now, 0
+        if size is not None and received != size:
+            raise ValueError(f"it sent {received:,} of {size:,} bytes")
 
-    def _give_up(self, server: str, name: str, why: str) -> None:
+    def _drop_server(self, server: str, name: str, why: str) -> None:
         self._servers.remove(server)
         self.problems.append(
-            f"{server} was to give debug information of {name}, but {why}. It is not asked again in this run."
-            " `framedex index` asks anew; without DEBUGINFOD_URLS in the environment nobody is asked."
+            f"{server} did not send debug information for {name}: {why}. It is skipped for the rest of this run."
+            " `framedex index` tries it again. Unset DEBUGINFOD_URLS to use no server."
         )
 
-    def _is_missing(self, kept: Path) -> bool:
+    def _is_known_missing(self, kept: Path) -> bool:
         """Whether to skip a build-id: an empty file marks a recent "not found" of any client."""
         try:
             status = kept.lstat()
-            if status.st_size or time.time() - status.st_mtime < self._missing_for():
+            if status.st_size or time.time() - status.st_mtime < self._miss_lifetime_s():
                 return True
             kept.unlink()
         except OSError:
             return False
         return False
 
-    def _missing_for(self) -> float:
+    def _miss_lifetime_s(self) -> float:
         try:
             return float((self._cache / "cache_miss_s").read_bytes()[:20])
         except (OSError, ValueError):
-            return _MISSING_FOR
+            return _MISS_LIFETIME_S
 
 
-def debuginfod_of(environment: Mapping[str, str], progress: Progress) -> Debuginfod | None:
+def configure_debuginfod(environment: Mapping[str, str], progress: Progress) -> Debuginfod | None:
     """A client of the servers in `DEBUGINFOD_URLS`; None without servers or without a cache folder."""
     named = environment.get("DEBUGINFOD_URLS", "").split()
     servers = [each for each in dict.fromkeys(named) if each.lower().startswith(("http://", "https://"))]
-    cache = debuginfod_cache()
+    cache = find_debuginfod_cache()
     if not servers or cache is None:
         return None
     limits = Limits(
-        timeout=_number(environment, "DEBUGINFOD_TIMEOUT") or 90,
-        most_time=_number(environment, "DEBUGINFOD_MAXTIME") or _LONGEST,
-        most_bytes=_number(environment, "DEBUGINFOD_MAXSIZE") or _LARGEST,
+        timeout=_read_number(environment, "DEBUGINFOD_TIMEOUT") or 90,
+        max_seconds=_read_number(environment, "DEBUGINFOD_MAXTIME") or _MAX_DOWNLOAD_S,
+        max_bytes=_read_number(environment, "DEBUGINFOD_MAXSIZE") or _MAX_FILE_BYTES,
     )
     return Debuginfod(servers, cache, limits, progress)
 
@@ -197,11 +197,11 @@ class _WebRedirects(urllib.request.HTTPRedirectHandler):
     ) -> urllib.request.Request | None:
         scheme = urlsplit(newurl).scheme
         if scheme != "https" and (scheme != "http" or urlsplit(req.full_url).scheme == "https"):
-            raise ValueError(f"it leads to {newurl}")
+            raise ValueError(f"it redirects to {newurl}")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _opener() -> urllib.request.OpenerDirector:
+def _build_opener() -> urllib.request.OpenerDirector:
     """An opener for http and https only, through the proxies in the environment."""
     opener = urllib.request.OpenerDirector()
     for handler in (
@@ -216,16 +216,16 @@ def _opener() -> urllib.request.OpenerDirector:
     return opener
 
 
-def _number(environment: Mapping[str, str], variable: str) -> int:
+def _read_number(environment: Mapping[str, str], variable: str) -> int:
     """The non-negative integer in a variable; 0 if missing or malformed."""
     text = environment.get(variable, "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
 
 
-def _why(error: Exception, limits: Limits) -> str:
+def _describe_error(error: Exception, limits: Limits) -> str:
     reason = error.reason if isinstance(error, URLError) else error
     if isinstance(reason, TimeoutError):
         return f"it was silent or slow for {limits.timeout} s (DEBUGINFOD_TIMEOUT)"
     if isinstance(reason, OSError):
-        return f"it cannot be reached or its answer not be kept ({reason.strerror or reason})"
+        return f"it cannot be reached, or its answer cannot be stored ({reason.strerror or reason})"
     return str(reason) or type(reason).__name__

@@ -1,4 +1,4 @@
-"""Demangle C++ names.
+"""Demangle C++ names, also names as debuggers and crash handlers print them.
 
 The choice of demangler matters. clang 18 began to mangle constrained template parameters as `Tn <type>`, which older
 demanglers reject. Distinct mangled names in jaxlib 0.10.2's libjax_common.so left undemangled, of 393,451:
@@ -14,6 +14,9 @@ demanglers reject. Distinct mangled names in jaxlib 0.10.2's libjax_common.so le
 
 symbolic, our DWARF reader, has no demangler in its Python interface. So framedex tries LLVM's demangler, if installed,
 then libstdc++'s. A name that both reject stays mangled.
+
+Printed names have additions. gdb appends argument values, c10 and lldb the offset of the call, and demanglers the clone
+that a compiler made. absl omits the text between brackets. A name printed into a fixed buffer may be truncated.
 """
 
 from __future__ import annotations
@@ -23,16 +26,20 @@ import re
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
+from typing import NamedTuple
+
+from framedex.binaries.names import find_unclosed_bracket
+from framedex.lazy import compiled_on_use
 
 _Demangler = Callable[[str], "str | None"]
 
-_LONGEST = 1 << 16  # characters; the longest name of libjax_common.so has 16 k, and longer ones are not worth the time
+_MAX_LENGTH = 1 << 16  # characters; the longest name of libjax_common.so has 16 k
 
 # A mangled name has no space or control character. Demanglers reject invalid UTF-8, which is a surrogate here.
 _MANGLED = re.compile(r"_{1,3}Z[^\x00-\x20\x7f\ud800-\udfff]+")
 
 # Suffixes that compilers append to a function's name when they split, clone or promote it.
-_CLONE = re.compile(
+_CLONE_SUFFIX = re.compile(
     r"(?:\.(?:cold|hot|unlikely|warm|isra|part|constprop|llvm|lto_priv|localalias|__uniq|_omp_fn|specialized|resume|destroy|cleanup)"
     r"(?:\.\d+)*|\.\d+)+$"
 )
@@ -40,33 +47,33 @@ _CLONE = re.compile(
 
 def demangle(mangled: str) -> str:
     """The C++ name of a symbol without compiler suffixes and version; an unmangled name only loses its suffixes."""
-    plain = without_suffix(mangled)
+    plain = strip_clone_suffix(mangled)
     unversioned = plain.partition("@")[0]
-    if len(plain) > _LONGEST or not _MANGLED.fullmatch(unversioned):
+    if len(plain) > _MAX_LENGTH or not _MANGLED.fullmatch(unversioned):
         return plain
-    for demangler in _demanglers():
+    for demangler in _load_demanglers():
         text = demangler(unversioned)
         if text:
             return text
     return plain
 
 
-def without_suffix(mangled: str) -> str:
+def strip_clone_suffix(mangled: str) -> str:
     """The name of the function from which a compiler made a clone (`f.cold`, `f.isra.0`, `f.llvm.123`).
 
     Keeps a symbol version (`f@@GLIBC_2.34`): its numbers are not a clone's.
     """
     name, at, version = mangled.partition("@")
-    return (_CLONE.sub("", name) or name) + at + version
+    return (_CLONE_SUFFIX.sub("", name) or name) + at + version
 
 
 @cache
-def _demanglers() -> tuple[_Demangler, ...]:
-    found = (llvm_demangler(), libstdcxx_demangler())
+def _load_demanglers() -> tuple[_Demangler, ...]:
+    found = (load_llvm_demangler(), load_libstdcxx_demangler())
     return tuple(demangler for demangler in found if demangler)
 
 
-def llvm_demangler() -> _Demangler | None:
+def load_llvm_demangler() -> _Demangler | None:
     """LLVM's demangler; None if not installed."""
     try:
         native = import_module("pydemumble").demangle
@@ -80,7 +87,7 @@ def llvm_demangler() -> _Demangler | None:
     return demangler
 
 
-def libstdcxx_demangler() -> _Demangler | None:
+def load_libstdcxx_demangler() -> _Demangler | None:
     """The demangler of libstdc++; None if not installed."""
     try:
         native = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
@@ -103,3 +110,68 @@ def libstdcxx_demangler() -> _Demangler | None:
             free(text)
 
     return demangler
+
+
+class Spelling(NamedTuple):
+    """A demangled name, without its last parameter list if that is unknown; empty if it is not a function.
+
+    `is_cut`: the name is truncated, so it may also be the name of an entity inside the function.
+    """
+
+    symbol: str
+    is_cut: bool = False
+
+
+# These patterns expect single spaces and take linear time.
+_OFFSET = compiled_on_use(r" ?\+ ?(?:0x[0-9a-fA-F]+|\d+)$")
+_CLONE_NOTES = compiled_on_use(r"(?: ?\[clone [^\[\]]*\]| \(\.[\w.]+\)| \[inlined\]| \(inlined\))+$")
+_VERSION = compiled_on_use(r"(?<!@)@{1,2}(?:plt|[A-Z][\w.]*)$")
+_MODULE_PREFIX = compiled_on_use(r"^[\w.+-]+!(?=[\w:~?$])")
+# Appended by gdb, and by lldb in place of parameters: ` (this=0x7f, n=3)`, ` ()`, `(n=3)`, `(...)`.
+_ARGUMENT_VALUES = compiled_on_use(r" \((?:\.\.\.|[\w.@$]+=.*|<[^()]*>)?\)$", re.DOTALL)
+_NAMED_ARGUMENT_VALUES = compiled_on_use(r"\((?:\.\.\.|[A-Za-z_]\w*=[^=].*)\)$", re.DOTALL)
+_EMPTY_LAMBDA = compiled_on_use(r"\{lambda\(\)(#\d+)?\}")
+_CALL_OPERATOR = compiled_on_use(r"\boperator\s*\(\)$")
+_NOT_CODE = compiled_on_use(
+    r"^(?:guard variable for|vtable for|VTT for|typeinfo(?: name)? for|construction vtable for|reference temporary)"
+)
+
+
+def parse_printed_name(text: str) -> Spelling:
+    """The name of the function in a printed name."""
+    name = _MODULE_PREFIX.sub("", " ".join(text.split()))
+    for pattern in (_OFFSET, _CLONE_NOTES, _ARGUMENT_VALUES, _CLONE_NOTES, _VERSION):
+        if pattern is not _ARGUMENT_VALUES or name.endswith(")"):
+            name = pattern.sub("", name)
+    is_truncated = name.endswith("...") and not name.endswith("(...")
+    name = demangle(name.removesuffix("...") if is_truncated else name)
+    if not name or _NOT_CODE.match(name):
+        return Spelling("")
+    bracket = find_unclosed_bracket(name)
+    if bracket is not None:
+        prefix = name[:bracket]
+        is_list = name[bracket] == "(" and not prefix.endswith(("::", " ")) and bool(prefix)
+        return Spelling(prefix if is_list else "", is_cut=True)
+    if (is_truncated and not name.endswith(")")) or name.endswith((":", "~", ",")):
+        return Spelling("", is_cut=True)
+    plain = _NAMED_ARGUMENT_VALUES.sub("", name) if name.endswith(")") else name
+    return Spelling(_drop_unknown_parameters(plain), is_truncated)
+
+
+def strip_version(symbol: str) -> str:
+    """A symbol without its library version: `fclose@@GLIBC_2.2.5`."""
+    return _VERSION.sub("", symbol)
+
+
+def _drop_unknown_parameters(name: str) -> str:
+    """The name without an empty parameter list, which absl and glog print for any parameters.
+
+    If the name ends in such a list or has none, the parameter lists of its lambdas are also unknown.
+    """
+    if name.endswith("()") and not _CALL_OPERATOR.search(name):
+        name = name.removesuffix("()")
+    return name if name.endswith((")", "const")) and not _CALL_OPERATOR.search(name) else _drop_lambda_parameters(name)
+
+
+def _drop_lambda_parameters(name: str) -> str:
+    return _EMPTY_LAMBDA.sub(r"{lambda\1}", name)

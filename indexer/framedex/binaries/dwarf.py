@@ -1,19 +1,28 @@
 """Source lines from DWARF, with inlined frames, read by symbolic (Rust, built on gimli).
 
 The first look-up converts the line tables of a whole binary into one sorted cache. The conversion takes about 1 s per
-100 MB of DWARF; each address then takes 16 µs. So the cache is built lazily, once per binary, and stored for later
-runs.
+100 MB of DWARF; each address then takes 16 µs. So the cache is built lazily, once per binary.
+
+The tables are stored for later runs in the user's cache folder, keyed by the file state of the binary. Building takes
+0.25 s of CPU time for CPython's library, opening stored tables a millisecond. Missing, damaged or unwritable tables are
+rebuilt, and the folder may be removed at any time.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import tempfile
+import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from framedex.binaries.line_tables import KeptLineTables
-from framedex.systemlimits import raise_if_no_descriptor
+from framedex.binaries.recorded_files import state_key, state_of
+from framedex.errors import raise_if_no_descriptor
+from framedex.folders import user_folder
+from framedex.regularfile import read_regular
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +40,12 @@ class Lines:
     def __init__(self, path: Path, load_address: int) -> None:
         self._path, self._load_address = path, load_address
         self._cache: Any = None
-        self._opened = False
+        self._is_opened = False
         self.problem: str | None = None
 
-    def at(self, address: int) -> tuple[Line, ...]:
+    def find(self, address: int) -> tuple[Line, ...]:
         """The functions at a virtual address, innermost inlined one first; () if DWARF does not cover it."""
-        cache = self._open()
+        cache = self._open_tables()
         relative = address - self._load_address  # symbolic counts from the image base
         if cache is None or not 0 <= relative < 1 << 64:
             return ()
@@ -45,27 +54,27 @@ class Lines:
         except Exception as error:  # symbolic turns a Rust error or panic into one of a dozen classes
             self.problem = f"Its debug information cannot be read: {error}."
             return ()
-        return tuple(Line(f.symbol or "", _absolute(f.full_path), f.line or 0) for f in found)
+        return tuple(Line(f.symbol or "", _normalise_path(f.full_path), f.line or 0) for f in found)
 
-    def _open(self) -> Any:
-        if self._opened:
+    def _open_tables(self) -> Any:
+        if self._is_opened:
             return self._cache
-        self._opened = True
+        self._is_opened = True
         try:
             import symbolic  # 60 ms; most binaries have no DWARF
         except ImportError as error:
-            self.problem = f"Its debug information is not read: {error}. `pip install symbolic` mends that."
+            self.problem = f"Its debug information cannot be read: {error}. Install the reader: pip install symbolic."
             return None
 
         kept = KeptLineTables(self._path, Path(symbolic.__file__))
-        self._cache = _opened(kept.read())
+        self._cache = _parse_tables(kept.read())
         if self._cache is None:
-            self._cache = self._make()
+            self._cache = self._build_tables()
             if self._cache is not None:
-                kept.keep(self._cache.open_stream().read())
+                kept.store(self._cache.open_stream().read())
         return self._cache
 
-    def _make(self) -> Any:
+    def _build_tables(self) -> Any:
         from symbolic.debuginfo import Archive
 
         try:
@@ -79,7 +88,7 @@ class Lines:
         return None
 
 
-def _opened(tables: bytes | None) -> Any:
+def _parse_tables(tables: bytes | None) -> Any:
     """The stored tables of a binary; None if missing or written by another version of symbolic."""
     if tables is None:
         return None
@@ -91,6 +100,84 @@ def _opened(tables: bytes | None) -> Any:
         return None
 
 
-def _absolute(path: str | None) -> str | None:
+def _normalise_path(path: str | None) -> str | None:
     """The path without `..`. A relative path (no compilation directory recorded) stays relative."""
     return os.path.normpath(path) if path else None
+
+
+_MIN_STORED_BYTES = 1 << 16  # bytes; smaller tables are built as quickly as they are found
+_MAX_TOTAL_BYTES = 256 << 20  # bytes; the least recently used tables are removed
+_CHECKSUM_BYTES = 4  # bytes of the leading CRC-32
+
+
+class KeptLineTables:
+    """The cached tables of one binary, as bytes that `symbolic` writes and reads."""
+
+    def __init__(self, binary: Path, builder: Path, folder: Path | None = None) -> None:
+        """Cache tables of `binary`, by default in the user's cache folder.
+
+        `maker` is a file of the library that builds the tables: a reinstalled library may build other tables.
+        """
+        cache = user_folder("XDG_CACHE_HOME")
+        self._folder = folder or (cache / "framedex" / "line-tables" if cache else None)
+        self._binary = binary
+        self._state, self._builder = state_of(binary), (builder, state_of(builder))
+
+    def read(self) -> bytes | None:
+        """The cached tables for the binary's state when this object was created; None if missing or damaged."""
+        file = self._file()
+        if file is None:
+            return None
+        try:
+            kept = read_regular(file, _CHECKSUM_BYTES + _MAX_TOTAL_BYTES)
+        except OSError:
+            return None
+        tables = kept[_CHECKSUM_BYTES:]
+        if not tables or kept[:_CHECKSUM_BYTES] != _checksum(tables):
+            return None
+        with suppress(OSError):
+            os.utime(file)  # mark as recently used
+        return tables
+
+    def store(self, tables: bytes) -> None:
+        """Cache the tables, unless the binary has changed since this object was created."""
+        file = self._file()
+        if (
+            file is None
+            or not _MIN_STORED_BYTES <= len(tables) <= _MAX_TOTAL_BYTES
+            or state_of(self._binary) != self._state
+        ):
+            return
+        with suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            descriptor, unfinished = tempfile.mkstemp(dir=file.parent)
+            try:
+                with os.fdopen(descriptor, "wb") as opened:
+                    opened.write(_checksum(tables))
+                    opened.write(tables)
+                Path(unfinished).replace(file)
+            except BaseException:
+                Path(unfinished).unlink(missing_ok=True)
+                raise
+            _remove_unused(file.parent)
+
+    def _file(self) -> Path | None:
+        builder, builder_state = self._builder
+        if self._folder is None or self._state is None or builder_state is None:
+            return None
+        key = f"{state_key(self._binary, self._state)} {state_key(builder, builder_state)}"
+        return self._folder / hashlib.sha256(key.encode()).hexdigest()
+
+
+def _checksum(tables: bytes) -> bytes:
+    return zlib.crc32(tables).to_bytes(_CHECKSUM_BYTES, "little")
+
+
+def _remove_unused(folder: Path) -> None:
+    with os.scandir(folder) as entries:
+        stored = [(status.st_mtime_ns, status.st_size, entry.path) for entry in entries for status in [entry.stat()]]
+    total = 0
+    for _, size, path in sorted(stored, reverse=True):
+        total += size
+        if total > _MAX_TOTAL_BYTES:
+            Path(path).unlink(missing_ok=True)

@@ -21,8 +21,8 @@ from elftools.elf.segments import NoteSegment
 
 from framedex.regularfile import open_regular
 
-_MOST_SECTIONS = 1 << 16  # e_shnum has 16 bits; a damaged section 0 could claim 2^64
-_LARGEST_NOTES = 1 << 20
+_MAX_SECTIONS = 1 << 16  # e_shnum has 16 bits; a damaged section 0 could claim 2^64
+_MAX_NOTE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,25 +76,25 @@ class Elf:
     def is_x86_64(self) -> bool:
         return bool(self._elf["e_machine"] == "EM_X86_64" and self._elf.elfclass == 64)
 
-    def loaded_around(self, address: int) -> tuple[int, memoryview]:
+    def segment_around(self, address: int) -> tuple[int, memoryview]:
         """The start address of the segment around an address, and its bytes, as many as the file has."""
-        for begin, size, at in self._loaded:
+        for begin, size, at in self._loaded_segments:
             if begin <= address < begin + size:
                 return begin, self._data[at : at + size]
         return address, self._data[:0]
 
     def address_of(self, offset: int) -> int | None:
         """The address at which a byte of the file is loaded; None if no segment loads it."""
-        found = (begin + offset - at for begin, size, at in self._loaded if at <= offset < at + size)
+        found = (begin + offset - at for begin, size, at in self._loaded_segments if at <= offset < at + size)
         return next(found, None)
 
     def content(self, start: int, end: int) -> bytes:
         """The bytes loaded at addresses [start, end), as many as the file has."""
-        address, loaded = self.loaded_around(start)
+        address, loaded = self.segment_around(start)
         return bytes(loaded[start - address : end - address])
 
     @cached_property
-    def _loaded(self) -> list[tuple[int, int, int]]:
+    def _loaded_segments(self) -> list[tuple[int, int, int]]:
         """Address, size in the file and file offset of each loaded segment."""
         return [(s["p_vaddr"], s["p_filesz"], s["p_offset"]) for s in self._segments if s["p_type"] == "PT_LOAD"]
 
@@ -105,21 +105,21 @@ class Elf:
             if not isinstance(part, NoteSection | NoteSegment):
                 continue
             size = part["sh_size"] if isinstance(part, NoteSection) else part["p_filesz"]
-            if size > _LARGEST_NOTES:
+            if size > _MAX_NOTE_BYTES:
                 continue
             try:
                 for note in part.iter_notes():
                     if note["n_type"] == "NT_GNU_BUILD_ID" and note["n_name"] == "GNU":
                         return str(note["n_desc"])
             except Exception as error:  # pyelftools raises whatever its parsing runs into
-                self.problems.append(f"A note section cannot be read: {said(error)}.")
+                self.problems.append(f"A note section cannot be read: {format_error(error)}.")
         return None
 
     @property
     def debug_link(self) -> tuple[str, int] | None:
         """The name and the CRC-32 of the separate debug file (`.gnu_debuglink`)."""
         section = self.section(".gnu_debuglink")
-        content = bytes(self.bytes_of(section)) if section and section.size <= _LARGEST_NOTES else b""
+        content = bytes(self.section_content(section)) if section and section.size <= _MAX_NOTE_BYTES else b""
         name = content.partition(b"\0")[0]
         checksum = content[(len(name) + 4) & ~3 :][:4]
         if not name or b"/" in name or len(checksum) < 4:
@@ -164,7 +164,7 @@ class Elf:
     @cached_property
     def _comment(self) -> bytes:
         section = self.section(".comment")
-        return bytes(self.bytes_of(section)) if section and section.size <= _LARGEST_NOTES else b""
+        return bytes(self.section_content(section)) if section and section.size <= _MAX_NOTE_BYTES else b""
 
     def symbols(self, kind: str) -> RawSymbols | None:
         """The symbol table of a kind (`SHT_SYMTAB`, `SHT_DYNSYM`); None if missing."""
@@ -175,28 +175,28 @@ class Elf:
         if strings is None:
             self.problems.append(f"The names of {table.name} are missing.")
             return None
-        content = self.bytes_of(table)
-        layout = _layout(self._elf.elfclass, self._elf.little_endian)
+        content = self.section_content(table)
+        layout = _symbol_layout(self._elf.elfclass, self._elf.little_endian)
         rows = np.frombuffer(content, layout, count=len(content) // layout.itemsize)
         ends = {section.index: section.address + section.size for section in self.sections}
-        return RawSymbols(rows, self.bytes_of(strings), ends)
+        return RawSymbols(rows, self.section_content(strings), ends)
 
     def code(self, start: int, end: int) -> bytes:
         """The bytes at addresses [start, end), up to the end of the section around `start`."""
         for section in self.sections:
             if section.kind == "SHT_PROGBITS" and section.address <= start < section.address + section.size:
                 first = start - section.address
-                return bytes(self.bytes_of(section)[first : first + max(end - start, 0)])
+                return bytes(self.section_content(section)[first : first + max(end - start, 0)])
         return b""
 
-    def is_in(self, address: int, *sections: str) -> bool:
+    def is_in_section(self, address: int, *sections: str) -> bool:
         """Whether an address is in a section with one of these names."""
         found = (section for section in self.sections if section.name in sections)
         return any(section.address <= address < section.address + section.size for section in found)
 
     def contents(self, kind: str) -> list[memoryview]:
         """The contents of all sections of a kind."""
-        return [self.bytes_of(section) for section in self.sections if section.kind == kind]
+        return [self.section_content(section) for section in self.sections if section.kind == kind]
 
     def dynamic_symbols(self) -> list[tuple[str, int]]:
         """Name and address (0: defined in another binary) of every dynamic symbol, in table order."""
@@ -209,11 +209,11 @@ class Elf:
         return list(zip(decoded, table.rows["value"].tolist(), strict=True))
 
     def _read_sections(self) -> tuple[Section, ...]:
-        count = self._guarded("section headers", self._elf.num_sections, 0)
-        if count > _MOST_SECTIONS or self._elf["e_shoff"] + count * self._elf["e_shentsize"] > len(self._data):
+        count = self._read_or_report("section headers", self._elf.num_sections, 0)
+        if count > _MAX_SECTIONS or self._elf["e_shoff"] + count * self._elf["e_shentsize"] > len(self._data):
             self.problems.append("The section headers are outside the file: it is truncated or damaged.")
             return ()
-        found = (self._guarded(f"section {i}", lambda i=i: self._read_section(i), None) for i in range(count))
+        found = (self._read_or_report(f"section {i}", lambda i=i: self._read_section(i), None) for i in range(count))
         return tuple(section for section in found if section)
 
     def _read_section(self, i: int) -> Section:
@@ -234,32 +234,33 @@ class Elf:
 
     @cached_property
     def _segments(self) -> list[Any]:
-        count = self._guarded("program headers", self._elf.num_segments, 0)
+        count = self._read_or_report("program headers", self._elf.num_segments, 0)
         if self._elf["e_phoff"] + count * self._elf["e_phentsize"] > len(self._data):
             self.problems.append("The program headers are outside the file: it is truncated or damaged.")
             return []
-        found = (self._guarded(f"segment {i}", lambda i=i: self._elf.get_segment(i), None) for i in range(count))
+        found = (self._read_or_report(f"segment {i}", lambda i=i: self._elf.get_segment(i), None) for i in range(count))
         return [segment for segment in found if segment]
 
-    def _guarded(self, what: str, read: Any, otherwise: Any) -> Any:
+    def _read_or_report(self, part: str, read: Any, default: Any) -> Any:
         try:
             return read()
         except Exception as error:  # pyelftools raises whatever its parsing runs into
-            self.problems.append(f"The {what} cannot be read: {said(error)}.")
-            return otherwise
+            self.problems.append(f"The {part} cannot be read: {format_error(error)}.")
+            return default
 
-    def bytes_of(self, section: Section) -> memoryview:
+    def section_content(self, section: Section) -> memoryview:
         """A section's content, as much as the file has."""
         if section.kind == "SHT_NOBITS":
             return self._data[:0]
         content = self._data[section.offset : section.offset + section.size]
         if len(content) < section.size:
-            there = f"{len(content)} of its {section.size} bytes"
-            self.problems.append(f"Section {section.name} is cut off: {there} are in the file.")
+            self.problems.append(
+                f"Section {section.name} is truncated: the file has {len(content)} of its {section.size} bytes."
+            )
         return content
 
 
-def _layout(bits: int, little: bool) -> np.dtype[Any]:
+def _symbol_layout(bits: int, little: bool) -> np.dtype[Any]:
     order = "<" if little else ">"
     name, info = ("name", order + "u4"), [("info", "u1"), ("other", "u1"), ("section", order + "u2")]
     if bits == 64:
@@ -267,5 +268,5 @@ def _layout(bits: int, little: bool) -> np.dtype[Any]:
     return np.dtype([name, ("value", order + "u4"), ("size", order + "u4"), *info])
 
 
-def said(error: Exception) -> str:
+def format_error(error: Exception) -> str:
     return (str(error) or type(error).__name__).rstrip(".")

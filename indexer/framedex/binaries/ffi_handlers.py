@@ -22,12 +22,12 @@ from framedex.binaries.elf import Elf
 from framedex.binaries.names import parse_name, split_parameters
 from framedex.binaries.symbols import ElfSymbol, SymbolTable
 
-_HANDLER = "xla::ffi::Handler<"
+_HANDLER_TYPE = "xla::ffi::Handler<"
 _CALL, _JUMP = 0xE8, 0xE9
-_DEEPEST = 5
-_LONGEST = 1 << 16  # bytes of a function's code to search
-_PLT_ENTRY = 16  # bytes
-_OBJECT_POINTER = np.dtype([("offset", "<u8"), ("info", "<u8"), ("addend", "<i8")])  # Elf64_Rela
+_MAX_DEPTH = 5
+_MAX_FUNCTION_BYTES = 1 << 16  # bytes of a function's code to search
+_PLT_ENTRY_BYTES = 16  # bytes
+_RELOCATION = np.dtype([("offset", "<u8"), ("info", "<u8"), ("addend", "<i8")])  # Elf64_Rela
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class HandlerSearch:
         self._objects = symbols.objects("_ZTVN3xla3ffi7HandlerI")
         self._pointers = dict(self._read_pointers())
 
-    def handler_at(self, address: int) -> HandlerCode | None:
+    def find_handler(self, address: int) -> HandlerCode | None:
         """The handler whose C function is at an address; None if its type is unknown or ambiguous."""
         symbol = self._symbols.find(address)
         if symbol is None:
@@ -59,7 +59,7 @@ class HandlerSearch:
         if len(types) != 1:
             return None
         arguments = split_parameters(next(iter(types)))
-        taken = _parameters(arguments[1]) if len(arguments) > 1 else None
+        taken = _parse_parameters(arguments[1]) if len(arguments) > 1 else None
         fitting = [start for start, function in functions.items() if _function_parameters(function) == taken]
         return HandlerCode(arguments, fitting[0] if len(fitting) == 1 else None)
 
@@ -67,14 +67,14 @@ class HandlerSearch:
         self, symbol: ElfSymbol, types: dict[str, None], functions: dict[int, ElfSymbol], seen: set[int], depth: int
     ) -> None:
         seen.add(symbol.start)
-        for target in self._targets(symbol.start, min(symbol.end, symbol.start + _LONGEST)):
+        for target in self._find_targets(symbol.start, min(symbol.end, symbol.start + _MAX_FUNCTION_BYTES)):
             named = target if isinstance(target, str) else self._object_or_function(target)
             if named is None:
                 continue
             text = demangle(named if isinstance(named, str) else named.mangled)
-            if (found := _handler_type(text)) is not None:
+            if (found := _parse_handler_type(text)) is not None:
                 types[found] = None
-            elif isinstance(named, ElfSymbol) and named.start not in seen and depth < _DEEPEST:
+            elif isinstance(named, ElfSymbol) and named.start not in seen and depth < _MAX_DEPTH:
                 if "xla::ffi::Binding<" in text or "XLA_FFI_CallFrame*" in text:
                     self._search(named, types, functions, seen, depth + 1)
                 else:
@@ -88,13 +88,13 @@ class HandlerSearch:
             self._starts[address] = found if found is not None and found.start == address else None
         return self._starts[address]
 
-    def _targets(self, start: int, end: int) -> Iterator[int | str]:
+    def _find_targets(self, start: int, end: int) -> Iterator[int | str]:
         """The targets that the code refers to: addresses, and names of symbols that the dynamic linker resolves."""
-        for target in relative_targets(self._elf.code(start, end), start):
+        for target in find_relative_targets(self._elf.code(start, end), start):
             if target in self._pointers:
                 yield self._pointers[target]
-            elif self._elf.is_in(target, ".plt", ".plt.sec", ".plt.got"):
-                stub = relative_targets(self._elf.code(target, target + _PLT_ENTRY), target)
+            elif self._elf.is_in_section(target, ".plt", ".plt.sec", ".plt.got"):
+                stub = find_relative_targets(self._elf.code(target, target + _PLT_ENTRY_BYTES), target)
                 yield from (self._pointers[slot] for slot in stub if slot in self._pointers)
             else:
                 yield target
@@ -103,7 +103,7 @@ class HandlerSearch:
         """The pointers that the dynamic linker fills, each with its target: an address or a symbol name."""
         names = self._elf.dynamic_symbols()
         for content in self._elf.contents("SHT_RELA"):
-            raw = np.frombuffer(content, _OBJECT_POINTER, count=len(content) // _OBJECT_POINTER.itemsize)
+            raw = np.frombuffer(content, _RELOCATION, count=len(content) // _RELOCATION.itemsize)
             for offset, info, addend in zip(raw["offset"].tolist(), raw["info"].tolist(), raw["addend"], strict=True):
                 symbol = info >> 32
                 if symbol == 0:
@@ -113,7 +113,7 @@ class HandlerSearch:
                     yield offset, value or name
 
 
-def relative_targets(code: bytes, start: int) -> list[int]:
+def find_relative_targets(code: bytes, start: int) -> list[int]:
     """The possible targets of code: any four bytes after an opcode byte that takes a relative operand."""
     raw = np.frombuffer(code, np.uint8)
     if len(raw) < 5:
@@ -126,24 +126,24 @@ def relative_targets(code: bytes, start: int) -> list[int]:
     return [target for target in (places + 4 + start + operands).tolist() if target > 0]
 
 
-def _handler_type(text: str) -> str | None:
+def _parse_handler_type(text: str) -> str | None:
     """The template arguments of the first handler type in a demangled name, verbatim."""
-    begin = text.find(_HANDLER)
+    begin = text.find(_HANDLER_TYPE)
     if begin < 0:
         return None
     depth = 0
-    for position in range(begin + len(_HANDLER), len(text)):
+    for position in range(begin + len(_HANDLER_TYPE), len(text)):
         character = text[position]
         if character in "<(":
             depth += 1
         elif character in ">)":
             if depth == 0:
-                return text[begin + len(_HANDLER) : position]
+                return text[begin + len(_HANDLER_TYPE) : position]
             depth -= 1
     return None
 
 
-def _parameters(function_type: str) -> tuple[str, ...] | None:
+def _parse_parameters(function_type: str) -> tuple[str, ...] | None:
     """The parameters of a function pointer type: `xla::ffi::Error (*)(float, ...)`."""
     _, found, parameters = function_type.partition("(*)(")
     return split_parameters(parameters[:-1]) if found else None

@@ -14,13 +14,13 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from framedex.patterns import compiled_on_use
+from framedex.lazy import compiled_on_use
 
 ANONYMOUS = "(anonymous namespace)"
 LAMBDA = "(lambda)"  # the part for any lambda in keys and in the names of definitions
 
-_REMEMBERED = 1024  # cached names: the steps that resolve a function parse its name several times
-_LONGEST_ARGUMENTS = 20  # template arguments up to this many characters stay readable and are kept
+_CACHE_SIZE = 1024  # cached names: the steps that resolve a function parse its name several times
+_MAX_READABLE_ARGUMENTS = 20  # template arguments up to this many characters stay readable and are kept
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ class Name:
         key: list[str] = []
         is_member = False
         for part in self.parts:
-            if not is_member or not (part.is_lambda or part.text in _CALLS or part.text.startswith("~")):
+            if not is_member or not (part.is_lambda or part.text in _CALL_OPERATORS or part.text.startswith("~")):
                 key.append(LAMBDA if part.is_lambda else part.text)
                 is_member = part.is_lambda
             else:  # a lambda directly inside a lambda is its constructor: others are inside its operator()
@@ -74,26 +74,26 @@ class Name:
         return bool(self.parts) and self.parts[-1].is_const
 
 
-def readable(symbol: str) -> str:
+def readable_name(symbol: str) -> str:
     """The readable name: without return type and parameters, with long template arguments as `<...>`."""
     parts = parse_name(symbol).parts
     if not parts:
         return symbol
-    return "::".join([*(_readable_part(part, True) for part in parts[:-1]), _readable_part(parts[-1], False)])
+    return "::".join([*(_format_part(part, True) for part in parts[:-1]), _format_part(parts[-1], False)])
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_CACHE_SIZE)
 def parse_name(symbol: str) -> Name:
     """Parse a demangled name or a declarator. Never raises; a malformed name gives fewer parts."""
-    text = _PREFIX.sub("", _STRING.sub("std::string", symbol))
+    text = _PREFIX.sub("", _STD_STRING.sub("std::string", symbol))
     parts = _Scanner(text).parts()
     last = len(parts) - 1
-    return Name(tuple(p for i, p in enumerate(parts) if i == last or not _INLINE.fullmatch(p.text)))
+    return Name(tuple(p for i, p in enumerate(parts) if i == last or not _INLINE_NAMESPACE.fullmatch(p.text)))
 
 
-def unclosed(symbol: str) -> int | None:
+def find_unclosed_bracket(symbol: str) -> int | None:
     """The position of the outermost unclosed bracket of a truncated name; None for a complete name."""
-    pairs = _bracket_pairs(symbol)
+    pairs = _find_bracket_pairs(symbol)
     matches = _OPERATOR.finditer(symbol) if "operator" in symbol else ()
     operators = {match.start(): match.end() for match in matches}
     i = 0
@@ -111,7 +111,7 @@ def unclosed(symbol: str) -> int | None:
 
 def split_parameters(text: str) -> tuple[str, ...]:
     """The parameters in the text between parentheses; () for `void` and for an empty text."""
-    closing = _bracket_pairs(text)
+    closing = _find_bracket_pairs(text)
     parameters, start, i = [], 0, 0
     while i < len(text):
         if text[i] == ",":
@@ -122,11 +122,11 @@ def split_parameters(text: str) -> tuple[str, ...]:
     return () if parameters in ([""], ["void"]) else tuple(parameters)
 
 
-def _readable_part(part: Part, is_scope: bool) -> str:
+def _format_part(part: Part, is_scope: bool) -> str:
     text = part.text
     if part.arguments is not None:
         arguments = INLINE_NAMESPACES.sub("", part.arguments)
-        keep = len(arguments) <= _LONGEST_ARGUMENTS and "(" not in arguments
+        keep = len(arguments) <= _MAX_READABLE_ARGUMENTS and "(" not in arguments
         text += f"<{arguments}>" if keep else "<...>"
     if is_scope and part.parameters is not None and not part.is_lambda:
         text += "(...)" if part.parameters else "()"
@@ -134,9 +134,9 @@ def _readable_part(part: Part, is_scope: bool) -> str:
 
 
 # Inline namespaces of libc++, libstdc++, abseil and the NDK: part of the symbol, never written by people.
-_INLINE = compiled_on_use(r"__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8}")
+_INLINE_NAMESPACE = compiled_on_use(r"__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8}")
 INLINE_NAMESPACES = compiled_on_use(r"\b(?:__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8})::")
-_STRING = compiled_on_use(
+_STD_STRING = compiled_on_use(
     r"std::(?:__\w+::)?basic_string<char, std::(?:__\w+::)?char_traits<char>, std::(?:__\w+::)?allocator<char> ?>"
 )
 _PREFIX = compiled_on_use(
@@ -150,13 +150,13 @@ _OPERATOR = compiled_on_use(
 )
 _CONVERSION = compiled_on_use(r"\boperator\s+(?=[\w:(])")
 _WORD = compiled_on_use(r"~?\s*[\w$.@]+|~(?=\()")
-_QUOTED = compiled_on_use(r"'(lambda|unnamed|block-literal)(\d*)'")
+_QUOTED_ENTITY = compiled_on_use(r"'(lambda|unnamed|block-literal)(\d*)'")
 _QUALIFIERS = compiled_on_use(r"\s*(?:const|volatile|noexcept|&&|&)(?![\w&])")
 _OPENING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _BRACKETS = compiled_on_use(r"[()\[\]{}<>]|->")
 
 
-def _bracket_pairs(text: str) -> dict[int, int]:
+def _find_bracket_pairs(text: str) -> dict[int, int]:
     """Position of each closing bracket by its opening bracket; `<` and `>` count only if paired."""
     pairs: dict[int, int] = {}
     operators = {match.start(): match.end() for match in _OPERATOR.finditer(text)} if "operator" in text else {}
@@ -194,34 +194,34 @@ class _Scanner:
     path: list[Part] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        self.closing = _bracket_pairs(self.text)
+        self.closing = _find_bracket_pairs(self.text)
 
     def parts(self) -> list[Part]:
         i = 0
         while 0 <= i < len(self.text):
-            i = self._step(i)
+            i = self._consume_token(i)
         return self.path
 
-    def _step(self, i: int) -> int:
+    def _consume_token(self, i: int) -> int:
         """Consume the token at `i` and return the start of the next one, -1 at the end of the name."""
         text = self.text
         character = text[i]
-        if character.isspace() or self._is_qualified(i):
-            return self._space(i)
+        if character.isspace() or self._is_at_qualifier(i):
+            return self._consume_space(i)
         if character in "([{<" and i in self.closing:
-            return self._group(i, self.closing[i])
-        for pattern, consume in _LEAVES:
+            return self._consume_brackets(i, self.closing[i])
+        for pattern, consume in _TOKEN_PARSERS:
             if match := pattern.match(text, i):
                 return consume(self, match)
         return i + 1  # `::`, `*`, `&` and stray characters
 
-    def _is_qualified(self, i: int) -> bool:
+    def _is_at_qualifier(self, i: int) -> bool:
         """Whether a qualifier follows parameters without a space, as in `f(int)const`."""
         if not self.path or self.path[-1].parameters is None or not self.text.startswith(")", i - 1):
             return False
         return _QUALIFIERS.match(self.text, i) is not None
 
-    def _space(self, i: int) -> int:
+    def _consume_space(self, i: int) -> int:
         """Consume qualifiers after parameters. Any other space ends a return type, and the name begins after it."""
         text = self.text
         if self.path and self.path[-1].parameters is not None:
@@ -238,12 +238,12 @@ class _Scanner:
         self.path.clear()
         return i + 1
 
-    def _group(self, start: int, end: int) -> int:
+    def _consume_brackets(self, start: int, end: int) -> int:
         text = self.text
         inside = text[start + 1 : end]
         current = self.path[-1] if self.path else None
         if text[start] == "{":
-            self.path.append(_braced(inside))
+            self.path.append(_parse_braced(inside))
         elif inside in ("anonymous namespace", "anonymous", "anonymous class"):
             self.path.append(Part(ANONYMOUS))
         elif text[start] == "(":
@@ -255,20 +255,20 @@ class _Scanner:
                 return end - len(inside.lstrip("*& "))
         elif text[start] == "<":
             if inside.startswith("lambda(") and (text.endswith("::", 0, start) or current is None):
-                self.path.append(_braced(inside))  # as GCC itself names a lambda
+                self.path.append(_parse_braced(inside))  # as GCC itself names a lambda
             elif current and current.arguments is None and current.parameters is None:
                 current.arguments = inside.strip()
             elif inside == "unnamed" and (text.endswith("::", 0, start) or current is None):
                 self.path.append(Part(ANONYMOUS))
         return end + 1
 
-    def _operator(self, match: re.Match[str]) -> int:
+    def _consume_operator(self, match: re.Match[str]) -> int:
         words = match.group().split()
         joined = "".join(words) if not words[-1].startswith(("new", "delete", "co_await")) else " ".join(words)
         self.path.append(Part(joined))
         return match.end()
 
-    def _conversion(self, match: re.Match[str]) -> int:
+    def _consume_conversion(self, match: re.Match[str]) -> int:
         """Consume `operator std::vector<int>() const`: the type ends at the parentheses of the parameter list."""
         text, i = self.text, match.end()
         while i < len(text):
@@ -281,13 +281,13 @@ class _Scanner:
         self.path.append(Part("operator " + kind))
         return i
 
-    def _quoted(self, match: re.Match[str]) -> int:
+    def _consume_quoted(self, match: re.Match[str]) -> int:
         kind, number = match.groups()
         ordinal = int(number) + 2 if number else 1  # LLVM counts 'lambda', 'lambda0', 'lambda1'; GNU #1, #2, #3
         self.path.append(Part(f"{{{kind}#{ordinal}}}", is_lambda=kind == "lambda", ordinal=ordinal))
         return match.end()
 
-    def _word(self, match: re.Match[str]) -> int:
+    def _consume_word(self, match: re.Match[str]) -> int:
         word = "".join(match.group().split())
         if word == "_GLOBAL__N_1":
             word = ANONYMOUS
@@ -295,17 +295,19 @@ class _Scanner:
         return match.end()
 
 
-_CALLS = frozenset(("operator()", "__invoke", "_FUN"))  # the last two: a lambda as a function pointer, by clang and GCC
+_CALL_OPERATORS = frozenset(
+    ("operator()", "__invoke", "_FUN")
+)  # the last two: a lambda as a function pointer, by clang and GCC
 
-_LEAVES = (
-    (_OPERATOR, _Scanner._operator),
-    (_CONVERSION, _Scanner._conversion),
-    (_QUOTED, _Scanner._quoted),
-    (_WORD, _Scanner._word),
+_TOKEN_PARSERS = (
+    (_OPERATOR, _Scanner._consume_operator),
+    (_CONVERSION, _Scanner._consume_conversion),
+    (_QUOTED_ENTITY, _Scanner._consume_quoted),
+    (_WORD, _Scanner._consume_word),
 )
 
 
-def _braced(inside: str) -> Part:
+def _parse_braced(inside: str) -> Part:
     """The part for `{lambda(int)#2}`, `{unnamed type#1}`, `{default arg#1}`, or `{anonymous}` (GCC's own spelling)."""
     if inside in ("anonymous", "unnamed"):
         return Part(ANONYMOUS)

@@ -10,13 +10,13 @@ import re
 from pathlib import PurePosixPath
 
 from framedex.model import Role
-from framedex.model.places import is_framedex
+from framedex.model.locations import is_framedex_file
 
 # CPython itself: every frame in these binaries belongs to the interpreter.
 _INTERPRETER_FILES = re.compile(r"libpython\d[\w.]*\.so[\d.]*|python(?:\d+(?:\.\d+)?)?[a-z]*(?:-dbg)?")
 
 # Start functions of processes and threads, in any binary that links them.
-_STARTS = frozenset(
+_START_FUNCTIONS = frozenset(
     (
         *("_start", "__libc_start_main", "__libc_start_call_main", "__libc_start_main_impl"),
         *("start_thread", "thread_start", "clone", "clone3", "__clone", "__clone3", "__clone_internal"),
@@ -50,7 +50,11 @@ _GLUE = re.compile(
 def role_of(module_path: str, name: str) -> Role:
     """The role of a native frame; `name` is the readable name (`NativeSymbol.name`), `module_path` its binary."""
     file = PurePosixPath(module_path).name
-    if _INTERPRETER_FILES.fullmatch(file) or name.partition("@")[0] in _STARTS or _INTERPRETER_NAMES.fullmatch(name):
+    if (
+        _INTERPRETER_FILES.fullmatch(file)
+        or name.partition("@")[0] in _START_FUNCTIONS
+        or _INTERPRETER_NAMES.fullmatch(name)
+    ):
         return Role.INTERPRETER
     # A stripped libc names only exported functions. Its unnamed frames are internal steps, most of them at start-up.
     if _LIBC_FILES.fullmatch(file) and (not name or name.startswith(("_dl_", "dl_", "_start", "__libc_start"))):
@@ -66,4 +70,4 @@ def python_role(filename: str, qualname: str) -> Role:
         return Role.INTERPRETER
     # The function that ffi_call returns is JAX's only frame between a program's line and its custom call.
     is_bridge = qualname == "ffi_call.<locals>.wrapped" and filename.endswith("/jax/_src/ffi.py")
-    return Role.GLUE if is_bridge or is_framedex(filename) else Role.CODE
+    return Role.GLUE if is_bridge or is_framedex_file(filename) else Role.CODE

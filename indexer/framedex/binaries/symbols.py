@@ -17,18 +17,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from framedex.binaries.debug_files import MINI_DEBUG_INFO_SECTION, read_mini_debug_info
 from framedex.binaries.elf import Elf, RawSymbols
-from framedex.binaries.extents import FunctionExtents
-from framedex.binaries.mini_debug_info import SECTION, embedded_file
+from framedex.binaries.loaded_tables import FunctionExtents
 
 _STT_FUNC, _STT_FILE, _STT_GNU_IFUNC = 2, 4, 10
 _STB_LOCAL, _STB_GLOBAL = 0, 1
 _SHN_UNDEF, _SHN_LORESERVE = 0, 0xFF00
-_SPLIT_OFF = re.compile(rb"\.(?:cold|part\.)")
-_PART = re.compile(r"(?:\.cold(?:\.\d+)?|\.part\.\d+)+$")
-_MOST_PARTS = 16
-_MOST_NAMED = 1 << 10  # functions of one name, as many as files have static ones
-_LONGEST_NAME = 1 << 16
+_SPLIT_PART_SUFFIX = re.compile(rb"\.(?:cold|part\.)")
+_PART_SUFFIXES = re.compile(r"(?:\.cold(?:\.\d+)?|\.part\.\d+)+$")
+_MAX_PARTS = 16
+_MAX_SAME_NAME = 1 << 10  # functions of one name, as many as files have static ones
+_MAX_NAME_BYTES = 1 << 16
 _HIGHEST = np.iinfo(np.uint64).max
 
 
@@ -56,13 +56,15 @@ class SymbolTable:
         """Read the tables; `names_exports_only`: they name only the binary's exports."""
         self.names_exports_only = names_exports_only
         self._tables = tables
-        self._begin = list(accumulate((len(table.strings) for table in tables), initial=0))  # of each table's strings
-        functions, self._folded = _one_for_each_address(
-            [_functions(table, begin) for table, begin in zip(tables, self._begin, strict=False)]
+        self._string_offsets = list(
+            accumulate((len(table.strings) for table in tables), initial=0)
+        )  # of each table's strings
+        functions, self._folded = _merge_by_address(
+            [_read_functions(table, begin) for table, begin in zip(tables, self._string_offsets, strict=False)]
         )
         self._starts, self._names, self._units = functions.starts, functions.names, functions.units
-        self._ends = _ends(functions, extents)
-        self._reach = np.maximum.accumulate(self._ends) if len(self._ends) else self._ends
+        self._ends = _compute_ends(functions, extents)
+        self._highest_ends = np.maximum.accumulate(self._ends) if len(self._ends) else self._ends
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -71,33 +73,33 @@ class SymbolTable:
         """The innermost function whose range contains `address`; None if there is none."""
         key = np.uint64(address)
         i = int(np.searchsorted(self._starts, key, side="right")) - 1
-        if i < 0 or self._reach[i] <= key:
+        if i < 0 or self._highest_ends[i] <= key:
             return None
         if self._ends[i] <= key:  # after a smaller function nested in a larger one
-            i = int(np.searchsorted(self._reach, key, side="right"))
+            i = int(np.searchsorted(self._highest_ends, key, side="right"))
         return self[i]
 
-    def starting_at(self, address: int) -> ElfSymbol | None:
+    def symbol_at(self, address: int) -> ElfSymbol | None:
         """The function that begins at `address`; None if there is none."""
         i = int(np.searchsorted(self._starts, np.uint64(address)))
         return self[i] if i < len(self) and self._starts[i] == address else None
 
-    def all_at(self, address: int) -> list[str]:
+    def names_at(self, address: int) -> list[str]:
         """The mangled names of all functions that begin at an address, as a linker folds identical functions."""
-        own = self.starting_at(address)
+        own = self.symbol_at(address)
         if own is None:
             return []
         others = slice(*np.searchsorted(self._folded.starts, np.array((address, address + 1), np.uint64)))
-        return list(dict.fromkeys((own.mangled, *map(self._text, self._folded.names[others].tolist()))))
+        return list(dict.fromkeys((own.mangled, *map(self._name_at_offset, self._folded.names[others].tolist()))))
 
     def parts_of(self, symbol: ElfSymbol) -> list[ElfSymbol]:
         """The function of a symbol, then the parts that compilers split off it (`f.cold`, `f.part.0`)."""
-        name = _whole(symbol.mangled)
-        parts = [self[i] for i in self._split.get(name, ()) if not symbol.unit or self[i].unit == symbol.unit]
+        name = _strip_part_suffix(symbol.mangled)
+        parts = [self[i] for i in self._rows_of_parts.get(name, ()) if not symbol.unit or self[i].unit == symbol.unit]
         if not parts:
             return [symbol]
-        whole = [symbol] if symbol.mangled == name else self._whole_of(symbol, name)
-        return [*whole, *parts][:_MOST_PARTS]
+        whole_function = [symbol] if symbol.mangled == name else self._find_whole(symbol, name)
+        return [*whole_function, *parts][:_MAX_PARTS]
 
     def named(self, mangled: str) -> list[ElfSymbol]:
         """The functions of exactly this name, in any version (`f@@LIB_2.1`).
@@ -107,41 +109,43 @@ class SymbolTable:
         """
         text = re.compile(re.escape(mangled.encode("utf-8", "surrogateescape")) + rb"(?:@@?[\w.]+)?\0")
         rows: dict[int, None] = {}
-        for table, begin in zip(self._tables, self._begin, strict=False):
+        for table, begin in zip(self._tables, self._string_offsets, strict=False):
             for match in text.finditer(table.strings):  # perhaps the end of a longer name: linkers share common endings
-                at = slice(*np.searchsorted(self._by_name.names, (begin + match.start(), begin + match.start() + 1)))
-                rows |= dict.fromkeys(self._by_name.rows[at].tolist())
-        return [self[i] for i in rows] if len(rows) <= _MOST_NAMED else []
+                name_range = slice(
+                    *np.searchsorted(self._by_name.names, (begin + match.start(), begin + match.start() + 1))
+                )
+                rows |= dict.fromkeys(self._by_name.rows[name_range].tolist())
+        return [self[i] for i in rows] if len(rows) <= _MAX_SAME_NAME else []
 
     def containing(self, part: str, most: int) -> list[ElfSymbol]:
         """The functions with `part` in their mangled name; empty if more than `most` match."""
-        return self._where(re.compile(re.escape(part.encode())), most)
+        return self._find_matching(re.compile(re.escape(part.encode())), most)
 
-    def _whole_of(self, part: ElfSymbol, name: str) -> list[ElfSymbol]:
+    def _find_whole(self, part: ElfSymbol, name: str) -> list[ElfSymbol]:
         """The function that a part was split off from; empty if it has no machine code of its own."""
         return [each for each in self.named(name) if each.unit in (None, part.unit)][:1]
 
     @cached_property
-    def _split(self) -> dict[str, list[int]]:
+    def _rows_of_parts(self) -> dict[str, list[int]]:
         """The rows of the parts that were split off each function, by the function's name."""
         found: dict[str, list[int]] = {}
-        for i in self._rows_where(_SPLIT_OFF):
+        for i in self._iterate_matching_rows(_SPLIT_PART_SUFFIX):
             name = self[i].mangled
-            if (whole := _whole(name)) != name:
+            if (whole := _strip_part_suffix(name)) != name:
                 found.setdefault(whole, []).append(i)
         return found
 
-    def _where(self, text: re.Pattern[bytes], most: int) -> list[ElfSymbol]:
-        rows = list(islice(self._rows_where(text), most + 1))
+    def _find_matching(self, text: re.Pattern[bytes], most: int) -> list[ElfSymbol]:
+        rows = list(islice(self._iterate_matching_rows(text), most + 1))
         return [self[i] for i in rows] if len(rows) <= most else []
 
-    def _rows_where(self, text: re.Pattern[bytes]) -> Iterator[int]:
+    def _iterate_matching_rows(self, text: re.Pattern[bytes]) -> Iterator[int]:
         """The rows of functions whose names match, each once."""
         seen: set[int] = set()
-        for table, begin in zip(self._tables, self._begin, strict=False):
+        for table, begin in zip(self._tables, self._string_offsets, strict=False):
             for match in text.finditer(table.strings):
                 at = match.start()
-                before = bytes(table.strings[max(at - _LONGEST_NAME, 0) : at])
+                before = bytes(table.strings[max(at - _MAX_NAME_BYTES, 0) : at])
                 first = at - len(before) + before.rfind(b"\0") + 1  # linkers share common endings of names
                 rows = slice(*np.searchsorted(self._by_name.names, (begin + first, begin + at + 1)))
                 fresh = [i for i in self._by_name.rows[rows].tolist() if i not in seen]
@@ -172,18 +176,18 @@ class SymbolTable:
     def __getitem__(self, i: int) -> ElfSymbol:
         unit = int(self._units[i])
         return ElfSymbol(
-            mangled=self._text(int(self._names[i])),
+            mangled=self._name_at_offset(int(self._names[i])),
             start=int(self._starts[i]),
             end=int(self._ends[i]),
-            unit=(self._text(unit) or None) if unit >= 0 else None,
+            unit=(self._name_at_offset(unit) or None) if unit >= 0 else None,
         )
 
     def __iter__(self) -> Iterator[ElfSymbol]:
         return (self[i] for i in range(len(self)))
 
-    def _text(self, place: int) -> str:
-        table = bisect_right(self._begin, place) - 1
-        strings, offset = self._tables[table].strings, place - self._begin[table]
+    def _name_at_offset(self, offset_in_all: int) -> str:
+        table = bisect_right(self._string_offsets, offset_in_all) - 1
+        strings, offset = self._tables[table].strings, offset_in_all - self._string_offsets[table]
         for length in (256, 1 << 12, 1 << 16):
             name, end, _ = bytes(strings[offset : offset + length]).partition(b"\0")
             if end or offset + length >= len(strings):
@@ -200,11 +204,13 @@ def read_symbols(elf: Elf, debug: Elf | None = None, extents: FunctionExtents | 
     """
     own = elf.symbols("SHT_SYMTAB")
     separate = debug.symbols("SHT_SYMTAB") if own is None and debug is not None else None
-    embedded = embedded_file(elf) if separate is None else None
+    embedded = read_mini_debug_info(elf) if separate is None else None
     inner = embedded.symbols("SHT_SYMTAB") if embedded is not None else None
     if embedded is not None:
         missing = [] if inner else ["It has no symbol table."]
-        elf.problems.extend(f"Embedded symbols ({SECTION}): {problem}" for problem in (*embedded.problems, *missing))
+        elf.problems.extend(
+            f"Embedded symbols ({MINI_DEBUG_INFO_SECTION}): {problem}" for problem in (*embedded.problems, *missing)
+        )
     named = [table for table in (own, separate, inner) if table is not None]
     is_whole = inner is None and bool(named)
     exported = None if is_whole else elf.symbols("SHT_DYNSYM")
@@ -214,9 +220,9 @@ def read_symbols(elf: Elf, debug: Elf | None = None, extents: FunctionExtents | 
     return SymbolTable(tables, extents or FunctionExtents(elf), names_exports_only=not named)
 
 
-def _whole(mangled: str) -> str:
+def _strip_part_suffix(mangled: str) -> str:
     """The name of the function that a part was split off from; unchanged for a clone of a whole function."""
-    return _PART.sub("", mangled)
+    return _PART_SUFFIXES.sub("", mangled)
 
 
 class _Functions(NamedTuple):
@@ -230,7 +236,7 @@ class _Functions(NamedTuple):
     units: npt.NDArray[np.int64]
 
 
-def _functions(table: RawSymbols, begin: int) -> _Functions:
+def _read_functions(table: RawSymbols, begin: int) -> _Functions:
     """The functions that a symbol table defines; `begin` is the offset of its strings in all strings."""
     raw = table.rows
     kind = raw["info"] & 0xF
@@ -249,11 +255,11 @@ def _functions(table: RawSymbols, begin: int) -> _Functions:
         limit[section[chosen]],
         ranks,
         raw["name"][chosen].astype(np.int64) + begin,
-        np.where(ranks == 2, _units(raw, kind, chosen, is_named, begin), -1),
+        np.where(ranks == 2, _find_units(raw, kind, chosen, is_named, begin), -1),
     )
 
 
-def _units(
+def _find_units(
     raw: npt.NDArray[Any],
     kind: npt.NDArray[Any],
     chosen: npt.NDArray[np.intp],
@@ -268,7 +274,7 @@ def _units(
     return np.where(before >= 0, raw["name"][files[before]].astype(np.int64) + begin, -1)
 
 
-def _one_for_each_address(tables: Sequence[_Functions]) -> tuple[_Functions, _Functions]:
+def _merge_by_address(tables: Sequence[_Functions]) -> tuple[_Functions, _Functions]:
     """All functions sorted by address, one for each address, then the others.
 
     The widest function represents an address; a global one wins over a local one.
@@ -277,14 +283,14 @@ def _one_for_each_address(tables: Sequence[_Functions]) -> tuple[_Functions, _Fu
         nothing = np.empty(0, np.uint64)
         none = _Functions(nothing, nothing, nothing, *(np.empty(0, np.int64) for _ in range(3)))
         return none, none
-    together = tables[0] if len(tables) == 1 else _Functions(*map(np.concatenate, zip(*tables, strict=True)))
-    order = np.lexsort((together.ranks, ~together.sizes, together.starts))
+    merged = tables[0] if len(tables) == 1 else _Functions(*map(np.concatenate, zip(*tables, strict=True)))
+    order = np.lexsort((merged.ranks, ~merged.sizes, merged.starts))
     first = np.ones(len(order), bool)
-    first[1:] = together.starts[order[1:]] != together.starts[order[:-1]]
-    return _rows(together, order[first]), _rows(together, order[~first])
+    first[1:] = merged.starts[order[1:]] != merged.starts[order[:-1]]
+    return _select_rows(merged, order[first]), _select_rows(merged, order[~first])
 
 
-def _rows(functions: _Functions, rows: npt.NDArray[np.intp]) -> _Functions:
+def _select_rows(functions: _Functions, rows: npt.NDArray[np.intp]) -> _Functions:
     return _Functions(
         functions.starts[rows],
         functions.sizes[rows],
@@ -295,7 +301,7 @@ def _rows(functions: _Functions, rows: npt.NDArray[np.intp]) -> _Functions:
     )
 
 
-def _ends(functions: _Functions, extents: FunctionExtents) -> npt.NDArray[np.uint64]:
+def _compute_ends(functions: _Functions, extents: FunctionExtents) -> npt.NDArray[np.uint64]:
     """The end of each function, limited to the end of its section.
 
     A function without a size (assembly) ends where the unwind tables say, and at the latest where the next function

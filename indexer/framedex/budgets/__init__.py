@@ -1,4 +1,4 @@
 """Budgets: upper limits of lines' compilations, transfers and memory, checked against a recording.
 
-Start at `patterns.py`, then `judging.py` and `telling.py`. docs/how-to/ci.md is the user's page.
+Start at `model.py`, then `verdicts.py`. docs/how-to/ci.md is the user's page.
 """

@@ -1,17 +1,97 @@
-"""The model of budgets and their verdicts."""
+"""Budgets with their patterns and verdicts, and their parsing from the command line, pytest marks and settings.
+
+Patterns select lines and functions: `train.py:12`, `train.py:*`, `train.py:step`, `step`.
+"""
 
 from __future__ import annotations
 
 import enum
+import os
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from framedex.budgets.patterns import Pattern
+from framedex import words
+from framedex.errors import FramedexError
+from framedex.words import BYTE_COUNT_REMEDY, nearest_name, parse_byte_count
 
 if TYPE_CHECKING:
     from framedex.model import Compiles, DeviceMemory, Transfers
 
     Row = Compiles | Transfers | DeviceMemory
+    from framedex.model import PythonLine
+
+_PYTHON_SUFFIXES = (".py", ".pyw", ".ipynb")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Lines of a file, a function, or everything; empty and None match all.
+
+    `file` is an absolute path or its last components, with shell patterns for names. `function` is a shell pattern for
+    a plain or qualified function name.
+    """
+
+    text: str = "*"
+    file: str = ""
+    line: int | None = None
+    function: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Pattern:
+        """Parse `FILE:LINE`, `FILE:*`, `FILE`, `FILE:FUNCTION`, `FUNCTION`, or `*`; `./` means this folder.
+
+        Raises ValueError with a sentence for any other text.
+        """
+        file, colon, what = text.strip().rpartition(":")
+        if not colon and (what.endswith(_PYTHON_SUFFIXES) or "/" in what):
+            file, what = what, "*"
+        if colon and not file:
+            raise ValueError(
+                f"'{text}' has no file before its colon: write 'train.py:12', 'train.py:*' or 'train.py:step'"
+            )
+        if what.isascii() and what.isdigit():
+            if not file:
+                raise ValueError(f"'{text}' is a line without a file: write 'train.py:{what}'")
+            if not int(what):
+                raise ValueError(f"'{text}' is not a line: lines count from 1")
+            return cls(text, _normalise_path(file), line=int(what))
+        return cls(text, _normalise_path(file), function="" if what in ("*", "") else what)
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether the pattern matches every line and function."""
+        return not self.file and not self.function
+
+    def fits_function(self, name: str) -> bool:
+        """Whether the pattern matches a function by its plain or qualified name."""
+        return bool(self.function) and (
+            fnmatchcase(name, self.function) or fnmatchcase(name.rpartition(".")[2], self.function)
+        )
+
+    def fits_line(self, line: PythonLine | None) -> bool:
+        """Whether a line is in the file and has the number of the pattern, if any; None is in no file."""
+        return self.fits_file(line) and (self.line is None or (line is not None and line.location.line == self.line))
+
+    def fits_file(self, line: PythonLine | None) -> bool:
+        """Whether a line is in the file of the pattern."""
+        return not self.file or (line is not None and PurePosixPath(line.location.path).match(self.file))
+
+
+def _normalise_path(file: str) -> str:
+    """A normalised path; a path that starts with `./`, `../` or `~` becomes absolute.
+
+    Raises ValueError with a sentence if nothing remains.
+    """
+    if file.startswith(("./", "../", "~")):
+        return os.path.abspath(os.path.expanduser(file))  # noqa: PTH100, PTH111 - a pattern, not a path
+    normal = os.path.normpath(file) if file else ""
+    if normal == ".":
+        raise ValueError(f"'{file}' is a folder, not a file: write 'train.py:*', or '*' for all files")
+    return normal
 
 
 class Subject(enum.Enum):
@@ -37,9 +117,9 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An exceeded budget: the amount (compilations, transfers, bytes), and its rows.
+    """An exceeded budget: the amount (compilations, transfers or bytes), and its rows.
 
-    The rows are of one type, largest first.
+    All rows have one type, largest first.
     """
 
     found: int
@@ -51,8 +131,8 @@ class Verdict:
     """The result of a budget for a recording.
 
     `fits` is the number of lines, functions or devices that match its pattern. `most` is the largest amount of a match
-    that no later budget covers. `broken` are the exceeding amounts, largest first. `problem` is a sentence about a
-    missing judgement, `doubt` one about data that the figures lack.
+    that no later budget covers. `broken` are the exceeding amounts, largest first. `problem` says why the budget could
+    not be judged, `doubt` which data the figures lack.
     """
 
     budget: Budget
@@ -64,5 +144,72 @@ class Verdict:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the recording keeps to the budget, according to the recorded data."""
+        """Whether the recording meets the budget, according to the recorded data."""
         return not self.broken and not self.problem
+
+
+_COUNT_SUBJECTS = {"compiles": Subject.COMPILES, "implicit_transfers": Subject.IMPLICIT_TRANSFERS}
+_BUDGET_NAMES = (*_COUNT_SUBJECTS, "memory")
+
+
+def parse_budgets(values: Mapping[str, object]) -> tuple[Budget, ...]:
+    """The budgets of keywords (`compiles`, `implicit_transfers` or `implicit-transfers`, `memory`); None is skipped.
+
+    Raises FramedexError for a malformed budget.
+    """
+    given = {name.replace("-", "_"): value for name, value in values.items() if value is not None}
+    for name in given:
+        if name not in _BUDGET_NAMES:
+            near = nearest_name(name, _BUDGET_NAMES)
+            known = f"{', '.join(_BUDGET_NAMES[:-1])} and {_BUDGET_NAMES[-1]}"
+            raise FramedexError(
+                f"Unknown budget {name!r}.", f"Did you mean {near}?" if near else f"The budgets are {known}."
+            )
+    try:
+        counted = [(subject, given[name]) for name, subject in _COUNT_SUBJECTS.items() if name in given]
+        found = [budget for subject, written in counted for budget in parse_count_budgets(subject, written)]
+        if "memory" in given:
+            found.append(parse_memory_budget(given["memory"]))
+    except ValueError as error:
+        raise FramedexError(f"Invalid budget: {error}.") from None
+    return tuple(found)
+
+
+def parse_budget(subject: Subject, text: str) -> Budget:
+    """Parse a budget of the form `N` or `PATTERN=N`. Raises ValueError with a sentence if it is malformed."""
+    pattern, equals, number = text.strip().rpartition("=")
+    number = number.strip()
+    if not (number.isascii() and number.isdigit()):
+        named = pattern if equals else text
+        raise ValueError(f"'{text}' has no number: add the limit, such as '{named}=1' or '1'")
+    if equals and not pattern.strip():
+        raise ValueError(f"'{text}' has no pattern before its '=': write 'train.py:*={number}', or '{number}'")
+    return Budget(subject, int(number), Pattern.parse(pattern or "*"), text)
+
+
+def parse_count_budgets(subject: Subject, written: object) -> list[Budget]:
+    """The budgets of a number, text, mapping or list. Raises ValueError with a sentence if the value is malformed."""
+    if isinstance(written, bool):
+        raise ValueError(f"{written} is not a number of {subject.value}: write the limit as a number")
+    if isinstance(written, int):
+        if written < 0:
+            raise ValueError(f"{written} is negative: write a limit of 0 or more")
+        return [Budget(subject, written, Pattern(), str(written))]
+    if isinstance(written, str):
+        return [parse_budget(subject, written)]
+    if isinstance(written, Mapping):
+        return [parse_budget(subject, f"{pattern}={number}") for pattern, number in written.items()]
+    if isinstance(written, Iterable):
+        return [budget for each in written for budget in parse_count_budgets(subject, each)]
+    raise ValueError(f"{written!r} is not a budget: write a limit for {subject.value}, or 'train.py:*=1'")
+
+
+def parse_memory_budget(written: object) -> Budget:
+    """The budget for a number of bytes or a text such as `2GiB`.
+
+    Raises ValueError with a sentence if it is malformed.
+    """
+    size = written if isinstance(written, int) and not isinstance(written, bool) else parse_byte_count(str(written))
+    if size is None or not 0 <= size <= sys.maxsize:
+        raise ValueError(f"{written!r} is not a number of bytes: {BYTE_COUNT_REMEDY}")
+    return Budget(Subject.MEMORY, size, Pattern(), words.size(size))

@@ -1,6 +1,7 @@
 """Captures on disk: find, decode and remove them. Only this package knows their format.
 
-Start at `reader.py` (`CaptureStream`). `metadata.py` describes the recorded process, `cells.py` stores notebook cells.
+Start at `reader.py` (`CaptureStream`). `metadata.py` describes the recorded process, `stored_files.py`
+reads programs, sources and notebook cells.
 docs/reference/capture-format.md specifies the bytes.
 
 Invariants:
@@ -8,22 +9,23 @@ Invariants:
 - A capture is self-contained: any later version on any machine can index it. An unknown version is rejected.
 - A record is complete or absent, so a kill at any moment loses no completed record.
 - Every change of a capture is detected, because each record has a checksum over its content, stream and position.
-- A system error never counts as damage: `unreadable.py` stops the reader, and the index stores nothing.
+- A system error never counts as damage: `UnreadableCaptureError` stops the reader, and the index stores nothing.
 """
 
-from framedex.captures.cells import Cell, read_cells, write_cells
-from framedex.captures.contents import write_contents
-from framedex.captures.end import write_end
 from framedex.captures.folders import (
     capture_folders,
-    captures_below,
+    capture_metadata_glob,
     captures_of_run,
-    captures_pattern,
     captures_within,
+    project_captures_folder,
 )
-from framedex.captures.foreign import foreign_file, write_foreign, write_foreign_metadata
-from framedex.captures.kept import SOURCE, has_content_name, read_kept_program, read_kept_source
-from framedex.captures.metadata import read_metadata
+from framedex.captures.metadata import (
+    foreign_file,
+    read_metadata,
+    write_end_signal,
+    write_foreign,
+    write_foreign_metadata,
+)
 from framedex.captures.reader import (
     CaptureStream,
     RecordCounts,
@@ -32,8 +34,24 @@ from framedex.captures.reader import (
     read_capture,
     recorded_modules,
 )
-from framedex.captures.state import CaptureState, capture_identity, capture_state, is_being_written, is_over
-from framedex.captures.unreadable import UnreadableCaptureError
+from framedex.captures.state import (
+    CaptureState,
+    UnreadableCaptureError,
+    capture_identity,
+    capture_state,
+    is_being_written,
+    is_complete,
+)
+from framedex.captures.stored_files import (
+    SOURCE,
+    Cell,
+    matches_content_name,
+    read_cells,
+    read_kept_program,
+    read_kept_source,
+    write_cells,
+    write_digests,
+)
 
 __all__ = [
     "SOURCE",
@@ -44,17 +62,17 @@ __all__ = [
     "UnreadableCaptureError",
     "capture_folders",
     "capture_identity",
+    "capture_metadata_glob",
     "capture_state",
-    "captures_below",
     "captures_of_run",
-    "captures_pattern",
     "captures_within",
     "count_records",
     "fingerprint_of",
     "foreign_file",
-    "has_content_name",
     "is_being_written",
-    "is_over",
+    "is_complete",
+    "matches_content_name",
+    "project_captures_folder",
     "read_capture",
     "read_cells",
     "read_kept_program",
@@ -62,8 +80,8 @@ __all__ = [
     "read_metadata",
     "recorded_modules",
     "write_cells",
-    "write_contents",
-    "write_end",
+    "write_digests",
+    "write_end_signal",
     "write_foreign",
     "write_foreign_metadata",
 ]

@@ -1,8 +1,13 @@
-"""The locations of captures: `.framedex/captures/` of a project's folder, or any folder given to `run -o`."""
+"""The locations of captures: `.framedex/captures/` of a project's folder, or any folder given to `run -o`.
+
+A capture's folder is removed in two steps: it is renamed, then deleted. Removal may stop after either step.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -13,24 +18,24 @@ from framedex.captures.metadata import read_metadata
 from framedex.errors import FramedexError
 from framedex.nativepart import _native
 
-ASIDE = ".removed"
+REMOVAL_SUFFIX = ".removed"
 """The suffix of a capture's folder during removal."""
 
-MOST_LEVELS = 4
+MAX_LEVELS = 4
 """Levels of folders to search for captures: a folder that contains `.framedex/captures`, and one above."""
 
-MOST_FOLDERS = 10_000
+MAX_FOLDERS = 10_000
 """The maximum number of folders to search for captures: a search from the home folder must end soon."""
 
 
-def captures_below(project: Path) -> Path:
+def project_captures_folder(project: Path) -> Path:
     """The folder of a project's captures."""
     return project / ".framedex" / "captures"
 
 
-def captures_pattern() -> str:
+def capture_metadata_glob() -> str:
     """The glob pattern of capture metadata files, in any project below a folder."""
-    return str(captures_below(Path("**")) / "*" / _native.METADATA_FILE)
+    return str(project_captures_folder(Path("**")) / "*" / _native.METADATA_FILE)
 
 
 def capture_folders(captures: Path) -> list[Path]:
@@ -49,38 +54,38 @@ def capture_folders(captures: Path) -> list[Path]:
             f"The captures in {captures} cannot be listed: {error.strerror or error}.",
             "Check the permissions of that folder, or name captures: `framedex index DIR...`.",
         ) from error
-    kept = (folder for folder in folders if not folder.name.endswith(ASIDE))
-    return sorted(filter(_may_be_capture, kept), key=_order)
+    kept = (folder for folder in folders if not folder.name.endswith(REMOVAL_SUFFIX))
+    return sorted(filter(_may_be_capture, kept), key=_folder_sort_key)
 
 
 def captures_within(folder: Path) -> list[Path]:
     """The folder itself if it is a capture, else the captures in it, oldest first per folder.
 
-    Searches at most `MOST_LEVELS` levels. Does not follow links. A folder with a capture's streams but without metadata
+    Searches at most `MAX_LEVELS` levels. Does not follow links. A folder with a capture's streams but without metadata
     also counts: reading it reports the problem. Raises FramedexError if the folder contains no capture or cannot be
     listed.
     """
     if _may_be_capture(folder) or _has_streams(folder):
         return [folder]
     found: list[Path] = []
-    below, left = iter(_folders_in(folder)), MOST_FOLDERS
-    for _ in range(MOST_LEVELS):
+    below, left = iter(_list_folders(folder)), MAX_FOLDERS
+    for _ in range(MAX_LEVELS):
         level = list(islice(below, left))
         left -= len(level)
         captures = {inner for inner in level if _may_be_capture(inner) or _has_streams(inner)}
         found += [inner for inner in level if inner in captures]
-        below = _folders_below(inner for inner in level if inner not in captures)
+        below = _list_subfolders(inner for inner in level if inner not in captures)
     if not found:
         raise FramedexError(
             f"{folder} is not a capture and contains none: there is no {_native.METADATA_FILE} in it or up to"
-            f" {MOST_LEVELS} levels below.",
+            f" {MAX_LEVELS} levels below.",
             "Name a folder that framedex recorded into, for example one below .framedex/captures, or the DIR of"
             " `framedex run -o DIR SCRIPT`.",
         )
     return found
 
 
-def _folders_in(folder: Path) -> list[Path]:
+def _list_folders(folder: Path) -> list[Path]:
     """The folders in a folder, oldest capture first. Raises FramedexError if it cannot be listed."""
     try:
         with os.scandir(folder) as entries:
@@ -89,14 +94,14 @@ def _folders_in(folder: Path) -> list[Path]:
         raise FramedexError(
             f"{folder} cannot be listed: {error.strerror or error}.", "Check the permissions of that folder."
         ) from error
-    return sorted(found, key=_order)
+    return sorted(found, key=_folder_sort_key)
 
 
-def _folders_below(folders: Iterable[Path]) -> Iterator[Path]:
+def _list_subfolders(folders: Iterable[Path]) -> Iterator[Path]:
     """The folders in folders; skips folders that cannot be listed."""
     for folder in folders:
         with suppress(FramedexError):
-            yield from _folders_in(folder)
+            yield from _list_folders(folder)
 
 
 def _has_streams(folder: Path) -> bool:
@@ -129,6 +134,39 @@ def _may_be_capture(folder: Path) -> bool:
         return True
 
 
-def _order(folder: Path) -> tuple[tuple[int, str], ...]:
+def _folder_sort_key(folder: Path) -> tuple[tuple[int, str], ...]:
     """The sort key of a name: its parts, with numbers by value. So the tenth capture of a second follows the ninth."""
     return tuple((int(part) if part.isdecimal() else 0, part) for part in folder.name.split("-"))
+
+
+_RENAMED_CAPTURE = re.compile(
+    r"\d{8}-\d{6}-[\d-]+" + re.escape(REMOVAL_SUFFIX)
+)  # as the recorder names captures, plus suffix
+
+
+def removal_path(folder: Path) -> Path:
+    """The new path of a capture's folder during removal."""
+    return folder.with_name(folder.name + REMOVAL_SUFFIX)
+
+
+def rename_for_removal(folder: Path) -> Path:
+    """Rename a capture's folder for removal, unless already renamed; return the new path. Raises OSError."""
+    if folder.name.endswith(REMOVAL_SUFFIX):
+        return folder
+    aside = removal_path(folder)
+    if aside.is_dir() and not aside.is_symlink():
+        shutil.rmtree(aside)
+    return folder.rename(aside)
+
+
+def undo_removal(aside: Path) -> None:
+    """Undo `rename_for_removal`. Ignores OSError."""
+    with suppress(OSError):
+        aside.rename(aside.with_name(aside.name.removesuffix(REMOVAL_SUFFIX)))
+
+
+def find_unfinished_removals(folder: Path) -> Iterator[Path]:
+    """The captures that other processes renamed for removal, if named by the recorder and not links."""
+    for aside in folder.glob(f"*{REMOVAL_SUFFIX}"):
+        if _RENAMED_CAPTURE.fullmatch(aside.name) and aside.is_dir() and not aside.is_symlink():
+            yield aside

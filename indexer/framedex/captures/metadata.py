@@ -1,11 +1,18 @@
-"""The metadata of a capture folder, which make it a capture of a supported version."""
+"""The metadata of a capture folder, which make it a capture of a supported version.
+
+`framedex run` adds the signal that ended a program after it has ended, because a program may be killed at any
+instruction. An imported capture is a folder with the unchanged file of another recorder, and generated metadata.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from framedex.errors import FramedexError
-from framedex.model import Metadata
+from framedex.model import Foreign, Metadata
 from framedex.nativepart import _native
 from framedex.regularfile import read_regular_text
 
@@ -40,3 +47,59 @@ def read_metadata(path: Path) -> Metadata:
             "Read it with the framedex that recorded it, or record the program again.",
         )
     return metadata
+
+
+END_FILE = "end.json"
+_END_FORMAT = "framedex-end"
+
+
+def write_end_signal(capture: Path, signal: str) -> None:
+    """Write the name of the signal that ended the capture's program. Raises OSError if writing fails."""
+    temporary_path = capture / f"{END_FILE}.tmp"
+    temporary_path.write_text(json.dumps({"format": _END_FORMAT, "signal": signal}) + "\n", encoding="utf-8")
+    temporary_path.replace(capture / END_FILE)
+
+
+def read_end_signal(capture: Path) -> str | None:
+    """The name of the signal; None if missing or malformed."""
+    try:
+        signal = json.loads(read_regular_text(capture / END_FILE))["signal"]
+    except (OSError, ValueError, RecursionError, LookupError, TypeError):
+        return None
+    return signal if isinstance(signal, str) and signal else None
+
+
+def add_end_signal(metadata: Metadata, signal: str | None) -> Metadata:
+    """The metadata with the signal, which is also added to the text that the index stores."""
+    if signal is None:
+        return metadata
+    text = json.dumps({**json.loads(metadata.text), "ended_by": signal})
+    return replace(metadata, ended_by=signal, text=text)
+
+
+_FOREIGN_FILE = "foreign"
+"""The fixed name of the imported file: its original name could have a meaning to the system."""
+
+
+def foreign_file(folder: Path) -> Path:
+    """The path of the imported file in a capture's folder."""
+    return folder / _FOREIGN_FILE
+
+
+def write_foreign(folder: Path, foreign: Foreign, started_unix_ns: int) -> None:
+    """Turn a folder with `foreign_file` into a capture that starts at `started_unix_ns`. Raises OSError.
+
+    The program's command is `imported FORMAT FILE`, which marks the capture as imported wherever the command is shown.
+    """
+    metadata = {
+        "started_unix_ns": started_unix_ns,
+        "argv": ["imported", foreign.format, foreign.origin.rpartition("/")[2]],
+        "foreign": asdict(foreign),
+    }
+    write_foreign_metadata(folder, metadata)
+
+
+def write_foreign_metadata(folder: Path, fields: Mapping[str, object]) -> None:
+    """Turn a folder into a capture with this metadata, in the current version of the format. Raises OSError."""
+    metadata = {**fields, "format": _native.FORMAT, "version": _native.FORMAT_VERSIONS[-1]}
+    (folder / _native.METADATA_FILE).write_text(json.dumps(metadata, indent=1), "utf-8")

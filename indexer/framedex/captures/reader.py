@@ -6,15 +6,15 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from framedex.captures.contents import content_of, read_contents
-from framedex.captures.end import read_end, with_end
-from framedex.captures.metadata import read_metadata
-from framedex.captures.object_table import object_table
-from framedex.captures.unreadable import refusing_unreadable
+from framedex.captures.metadata import add_end_signal, read_end_signal, read_metadata
+from framedex.captures.state import convert_read_errors
+from framedex.captures.stored_files import find_digest, read_digests
+from framedex.errors import raise_if_no_descriptor
 from framedex.model import (
     BinaryState,
     CallBatch,
@@ -37,7 +37,29 @@ from framedex.model import (
     Thread,
 )
 from framedex.nativepart import _call_stream, _native
-from framedex.systemlimits import raise_if_no_descriptor
+from framedex.objects.table import ObjectField, load_boundary_functions
+
+
+@cache
+def object_table() -> _call_stream.ObjectTable:
+    """The functions of the PJRT C API with their object values."""
+    table = _call_stream.ObjectTable()
+    for name, function in load_boundary_functions().items():
+        table.add_function(
+            name,
+            [_field_tuple(field) for field in function.inputs],
+            [_field_tuple(field) for field in function.results],
+            function.reads,
+            [field.type for field in function.results if field.name in function.sizes],
+            function.takes_callback,
+            function.identifies or "",
+            function.tells_deleted or "",
+        )
+    return table
+
+
+def _field_tuple(field: ObjectField) -> tuple[str, str, str, bool]:
+    return field.name, field.type, field.role.value, field.is_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +75,7 @@ class RecordCounts:
     stops: Stops
 
 
-_ALWAYS = (1 << 63) - 1
+_NO_TIME_LIMIT_NS = (1 << 63) - 1
 
 
 class CaptureStream:
@@ -71,8 +93,8 @@ class CaptureStream:
         Raises FramedexError if the folder is not a capture or its version is unsupported. Raises SystemLimitError or
         UnreadableCaptureError, like `next` and `extend`, if the system fails to read a file.
         """
-        metadata = with_end(read_metadata(path), read_end(path))
-        with refusing_unreadable():
+        metadata = add_end_signal(read_metadata(path), read_end_signal(path))
+        with convert_read_errors():
             self._native = _call_stream.CallStream(
                 os.fsencode(path),
                 metadata.started_clock_ns or 0,
@@ -83,12 +105,12 @@ class CaptureStream:
         self.row = 0  # number of calls read
         self.object_types = tuple(self._native.object_types)
         self._size = self._native.size_of_definitions
-        self.capture = _definitions(path, metadata, self._native.definitions())
+        self.capture = _build_capture(path, metadata, self._native.definitions())
 
     @property
     def stops(self) -> Stops:
         """The reasons for missing calls at the end, as of the last read."""
-        return _stops(self._native.stops)
+        return _build_stops(self._native.stops)
 
     @property
     def calls(self) -> int:
@@ -100,22 +122,22 @@ class CaptureStream:
 
         False if that is impossible (a ring buffer, or missing files): the caller must reread the capture.
         """
-        with refusing_unreadable():
+        with convert_read_errors():
             if not self._native.extend():
                 return False
         if self._native.size_of_definitions != self._size:
             self._size = self._native.size_of_definitions
-            self.capture = _definitions(self.capture.path, self.capture.metadata, self._native.definitions())
+            self.capture = _build_capture(self.capture.path, self.capture.metadata, self._native.definitions())
         return True
 
-    def next(self, most: int, until_ns: int = _ALWAYS) -> CallBatch:
-        """The next calls by start time, at most `most`; none at the end, or after `until_ns` of CLOCK_MONOTONIC.
+    def next(self, max_calls: int, until_ns: int = _NO_TIME_LIMIT_NS) -> CallBatch:
+        """The next calls by start time, at most `max_calls`; none at the end, or after `until_ns` of CLOCK_MONOTONIC.
 
         While a capture is being written, a call may be written shortly after another call that started later. So leave
         the last moments for the next read.
         """
-        with refusing_unreadable():
-            native = self._native.next(most, until_ns)
+        with convert_read_errors():
+            native = self._native.next(max_calls, until_ns)
         self.row = native["first"] + len(native["kind"])
         return CallBatch(
             first=native["first"],
@@ -167,33 +189,33 @@ def read_capture(path: Path) -> Capture:
         start=batch.start,
         duration=batch.duration,
         error=error.astype(np.int32),
-        arguments=tuple(batch.arguments[place] for place in batch.argument.tolist()),
+        arguments=tuple(batch.arguments[index] for index in batch.argument.tolist()),
     )
     return replace(stream.capture, calls=calls, problems=stream.problems)
 
 
 def recorded_modules(path: Path) -> Sequence[Module]:
     """The binaries in the capture in folder `path`; empty if its files are missing. Raises like `CaptureStream`."""
-    contents = read_contents(path)
-    with refusing_unreadable():
-        return [_module(contents, *entry) for entry in _native.read_modules(os.fsencode(path))]
+    digests = read_digests(path)
+    with convert_read_errors():
+        return [_build_module(digests, *entry) for entry in _native.read_modules(os.fsencode(path))]
 
 
-def _definitions(path: Path, metadata: Metadata, decoded: _call_stream.Definitions) -> Capture:
-    contents = read_contents(path)
+def _build_capture(path: Path, metadata: Metadata, decoded: _call_stream.Definitions) -> Capture:
+    digests = read_digests(path)
     return Capture(
         path=path,
         metadata=metadata,
-        modules=tuple(_module(contents, *entry) for entry in decoded["modules"]),
+        modules=tuple(_build_module(digests, *entry) for entry in decoded["modules"]),
         codes=tuple(CodeObject(*entry) for entry in decoded["codes"]),
-        frames=tuple(_frame(*entry) for entry in decoded["frames"]),
+        frames=tuple(_build_frame(*entry) for entry in decoded["frames"]),
         stacks=tuple(Stack(frames, python, MergeOutcome(name), cut) for frames, python, name, cut in decoded["stacks"]),
         functions=tuple(Function(*entry) for entry in decoded["functions"]),
         threads=tuple(Thread(*entry) for entry in decoded["threads"]),
-        calls=Calls.none(),
+        calls=Calls.empty(),
         problems=tuple(decoded["problems"]),
-        descriptions=tuple(_descriptions(decoded["descriptions"])),
-        stops=_stops(decoded["stops"]),
+        descriptions=tuple(_parse_descriptions(decoded["descriptions"])),
+        stops=_build_stops(decoded["stops"]),
     )
 
 
@@ -202,9 +224,9 @@ def count_records(path: Path) -> RecordCounts:
 
     Raises like `CaptureStream` if the system fails to read a file.
     """
-    with refusing_unreadable():
+    with convert_read_errors():
         counts = _native.count_records(os.fsencode(path))
-    return RecordCounts(counts["threads"], counts["calls"], counts["stopped"], _stops(counts["stops"]))
+    return RecordCounts(counts["threads"], counts["calls"], counts["stopped"], _build_stops(counts["stops"]))
 
 
 def fingerprint_of(path: Path) -> str:
@@ -218,7 +240,7 @@ def fingerprint_of(path: Path) -> str:
     return fingerprint
 
 
-def _stops(native: _native.Stops) -> Stops:
+def _build_stops(native: _native.Stops) -> Stops:
     bits = native["reasons"]
     return Stops(
         tuple(reason for reason in StopReason if bits & _native.STOP_REASONS[reason.name.lower()]),
@@ -228,8 +250,8 @@ def _stops(native: _native.Stops) -> Stops:
     )
 
 
-def _module(
-    contents: Mapping[str, str],
+def _build_module(
+    digests: Mapping[str, str],
     path: str,
     base: int,
     size: int,
@@ -238,14 +260,14 @@ def _module(
     file: tuple[int, int, int, int],
 ) -> Module:
     state = BinaryState(*file) if any(file) else None
-    return Module(path, base, size, build_id.hex() or None, fingerprint, state, content_of(contents, path, state))
+    return Module(path, base, size, build_id.hex() or None, fingerprint, state, find_digest(digests, path, state))
 
 
-def _frame(is_python: bool, owner: int, offset: int, line: int, is_returning: bool) -> NativeFrame | PythonFrame:
+def _build_frame(is_python: bool, owner: int, offset: int, line: int, is_returning: bool) -> NativeFrame | PythonFrame:
     return PythonFrame(owner, offset, line, is_returning) if is_python else NativeFrame(owner, offset)
 
 
-def _descriptions(entries: Iterable[tuple[str, str]]) -> Iterator[Description]:
+def _parse_descriptions(entries: Iterable[tuple[str, str]]) -> Iterator[Description]:
     for kind, text in entries:
         try:
             content = json.loads(text)

@@ -1,23 +1,52 @@
-"""The identity of a capture, independent of its path, and a signature that changes as it grows."""
+"""The identity of a capture, independent of its path, a signature that changes as it grows, and system errors."""
 
 from __future__ import annotations
 
+import errno
 import os
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from framedex.captures.end import read_end
-from framedex.captures.metadata import read_metadata
-from framedex.captures.unreadable import refusing_unreadable
+from framedex.captures.metadata import read_end_signal, read_metadata
+from framedex.errors import FramedexError, raise_if_limit
 from framedex.model import Metadata
 from framedex.nativepart import _native
 from framedex.regularfile import open_regular
-from framedex.systemlimits import raise_if_limit
+
+
+class UnreadableCaptureError(FramedexError):
+    """The system failed to read a file of a capture, so its calls are unknown."""
+
+
+@contextmanager
+def convert_read_errors() -> Iterator[None]:
+    """Run native reads in this block. Raises UnreadableCaptureError or SystemLimitError if the system fails."""
+    try:
+        yield
+    except OSError as error:
+        raise_if_limit(error)
+        raise _make_unreadable_error(str(error.filename), error) from error
+
+
+def raise_if_disk_failed(file: Path, error: OSError) -> None:
+    """Raise UnreadableCaptureError if the disk failed; any other error is about the file, such as a missing file."""
+    if error.errno == errno.EIO:
+        raise _make_unreadable_error(str(file), error) from error
+
+
+def _make_unreadable_error(file: str, error: OSError) -> UnreadableCaptureError:
+    return UnreadableCaptureError(
+        f"{file} cannot be read: {error.strerror}.",
+        "Check the disk, or copy the capture to another one, then run `framedex index` again.",
+    )
+
 
 # A stream grows by whole segments, and the next segment is allocated early. So the size does not show an addition, but
 # the last two segments do.
-_TAIL = 2 * _native.SEGMENT_SIZE
+_TAIL_BYTES = 2 * _native.SEGMENT_SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +65,9 @@ def capture_state(path: Path) -> CaptureState:
     """
     metadata = read_metadata(path)
     foreign = metadata.foreign
-    signature = _signature(path, read_end(path)) if foreign is None else f"{foreign.content} {foreign.value or ''}"
+    signature = (
+        _signature(path, read_end_signal(path)) if foreign is None else f"{foreign.content} {foreign.value or ''}"
+    )
     return CaptureState(path, capture_identity(path, metadata), signature)
 
 
@@ -63,11 +94,11 @@ def is_being_written(path: Path, metadata: Metadata) -> bool:
     """
     if not _is_mapped(path, metadata):
         return False
-    with refusing_unreadable():
+    with convert_read_errors():
         return not _native.was_stopped(os.fsencode(path))
 
 
-def is_over(path: Path) -> bool:
+def is_complete(path: Path) -> bool:
     """Whether the capture in folder `path` is complete.
 
     Raises FramedexError if the folder is not a capture or is unreadable.
@@ -91,19 +122,19 @@ def _signature(path: Path, ended_by: str | None) -> str:
     except OSError as error:
         raise_if_limit(error)
         return ""
-    endings = [f"{stream.name}:{_ending(stream)}" for stream in streams]
+    endings = [f"{stream.name}:{_stream_signature(stream)}" for stream in streams]
     return " ".join([*endings, *([ended_by] if ended_by else [])])
 
 
-def _ending(stream: Path) -> str:
+def _stream_signature(stream: Path) -> str:
     """Size and checksum of the changing parts of a stream: its header and its end, or all of a ring."""
     try:
         with open_regular(stream) as file:
             size = os.fstat(file.fileno()).st_size
             checksum = zlib.crc32(file.read(_native.STREAM_HEADER_SIZE))
             if not stream.name.endswith(_native.RING_SUFFIX):
-                file.seek(max(size - _TAIL, _native.STREAM_HEADER_SIZE))
-            while chunk := file.read(_TAIL):
+                file.seek(max(size - _TAIL_BYTES, _native.STREAM_HEADER_SIZE))
+            while chunk := file.read(_TAIL_BYTES):
                 checksum = zlib.crc32(chunk, checksum)
     except OSError as error:
         return str(error.errno)

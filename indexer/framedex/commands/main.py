@@ -13,23 +13,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from framedex.commands.output.proposals import as_typed, called_as
-from framedex.errors import FramedexError
+from framedex.commands.output.proposals import rewrite_proposals, typed_command
+from framedex.errors import OUT_OF_MEMORY_REMEDY, FramedexError, system_failure
 from framedex.plaintext import shell_word
-from framedex.systemlimits import OUT_OF_MEMORY_REMEDY, system_failure
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 _OUT_OF_MEMORY = f"framedex: There is not enough memory.\n  {OUT_OF_MEMORY_REMEDY}\n".encode()
-_COMPLETING = "_FRAMEDEX_COMPLETE"  # set by shells on TAB; see completing/shells.py
+_COMPLETION_VARIABLE = "_FRAMEDEX_COMPLETE"  # set by shells on TAB; see completing/shells.py
 
 
 class Verb(NamedTuple):
-    """A verb: `module:attribute`, and the first sentence of its help."""
+    """A verb: its `target` as `module:attribute`, and the first sentence of its help."""
 
-    place: str
+    target: str
     summary: str
 
 
@@ -42,10 +41,10 @@ SECTIONS = {
         ),
         "captures": Verb("framedex.commands.verbs.captures:captures", "List the captures in the index."),
         "captures rm": Verb(
-            "framedex.commands.verbs.captures_rm:remove_captures", "Remove captures and their rows in the index."
+            "framedex.commands.verbs.captures:remove_captures", "Remove captures and their rows in the index."
         ),
         "captures keep": Verb(
-            "framedex.commands.verbs.captures_keep:keep_captures", "Protect captures from `framedex captures rm`."
+            "framedex.commands.verbs.captures:keep_captures", "Protect captures from `framedex captures rm`."
         ),
         "sources": Verb(
             "framedex.commands.verbs.sources:sources", "Show the versions, commits and sources of components."
@@ -108,16 +107,17 @@ SECTIONS = {
             "Query all captures of a store, by a prepared question or SQL.",
         ),
         "fleet ranks": Verb(
-            "framedex.commands.verbs.fleet_ranks:ranks_of_fleet", "Compare the ranks of a job and show the outliers."
+            "framedex.commands.verbs.fleet_ranks:compare_fleet_ranks",
+            "Compare the ranks of a job and show the outliers.",
         ),
         "fleet pull": Verb(
             "framedex.commands.verbs.fleet_pull:pull_from_fleet", "Copy chosen captures of a store into an index."
         ),
         "fleet compact": Verb(
-            "framedex.commands.verbs.fleet_compact:compact_fleet", "Merge the small files of each day and job."
+            "framedex.commands.verbs.fleet:compact_fleet", "Merge the small files of each day and job."
         ),
         "fleet drop": Verb(
-            "framedex.commands.verbs.fleet_drop:drop_of_fleet", "Drop the captures before a day, or of a job."
+            "framedex.commands.verbs.fleet:drop_from_fleet", "Drop the captures before a day, or of a job."
         ),
         "guidebook": Verb(
             "framedex.commands.verbs.guidebook:guidebook", "Write a site with one page per API function."
@@ -125,7 +125,7 @@ SECTIONS = {
     },
     "Editors and agents": {
         "open": Verb("framedex.commands.verbs.open:open_source", "Open a source line in your editor or browser."),
-        "serve": Verb("framedex_server.command:serve", "Run the language server, over stdin and stdout."),
+        "serve": Verb("framedex_server.command:serve", "Run the language server over stdin and stdout."),
         "mcp": Verb("framedex.commands.verbs.mcp:mcp", "Run the MCP server for coding agents, over stdin and stdout."),
         "cmake": Verb("framedex.commands.verbs.cmake:cmake", "Write a project for CLion and clangd."),
     },
@@ -141,25 +141,25 @@ VERBS = {name: verb for verbs in SECTIONS.values() for name, verb in verbs.items
 
 
 class Verbs(click.Group):
-    """The verbs, each imported on first use. All errors for users are printed here."""
+    """The verbs, each imported on first use. Prints all errors for users."""
 
     def __call__(self, *args: Any, **extra: Any) -> Any:
         """Run the process as click does, and report unwritable output."""
-        from framedex.commands.output.pipes import told_if_unwritable
+        from framedex.commands.output.pipes import report_unwritable_stdout
 
         try:
-            with told_if_unwritable():
+            with report_unwritable_stdout():
                 return super().__call__(*args, **extra)
-        except MemoryError:  # prepared, because a report must not need memory
+        except MemoryError:  # the text is ready, because this report must not need memory
             os.write(2, _OUT_OF_MEMORY)
             raise SystemExit(1) from None
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *more: Any, **extra: Any) -> Any:
-        """Run as click does; usages and proposals show the command as the user typed it."""
-        if _COMPLETING in os.environ:
+        """Run as click does. Usage lines and proposals show the command as the user typed it."""
+        if _COMPLETION_VARIABLE in os.environ:
             import framedex.commands.completing.shells  # noqa: F401 - registers the shells with click
-        extra.setdefault("complete_var", _COMPLETING)
-        return super().main(args, prog_name or called_as(), *more, **extra)
+        extra.setdefault("complete_var", _COMPLETION_VARIABLE)
+        return super().main(args, prog_name or typed_command(), *more, **extra)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
         """The matching verbs and options, without importing a verb."""
@@ -178,12 +178,12 @@ class Verbs(click.Group):
         """Import and return the verb of this name."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        command = _imported(cmd_name)
+        command = _import_verb(cmd_name)
         below = [name for name in VERBS if name.startswith(f"{cmd_name} ")]
         if below:
             assert isinstance(command, click.Group)
             for name in below:
-                command.add_command(_imported(name))
+                command.add_command(_import_verb(name))
         return command
 
     def resolve_command(
@@ -192,16 +192,16 @@ class Verbs(click.Group):
         """The verb that the user named. Raises UsageError with the most similar name if there is none."""
         if args[0].startswith("-") or self.get_command(ctx, args[0]) is not None:
             return super().resolve_command(ctx, args)
-        from framedex.nearest import nearest
+        from framedex.words import nearest_name
 
-        near = nearest(args[0], self.list_commands(ctx))
+        near = nearest_name(args[0], self.list_commands(ctx))
         advice = f"Did you mean '{near}'?" if near else "`framedex --help` lists the verbs."
         if args[0].endswith(".py"):
             advice = f"`framedex run {shell_word(args[0])}` records a program."
         raise click.UsageError(f"There is no verb '{args[0]}'. {advice}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the verbs by section, without importing any of them."""
+        """Write the verbs by section, without importing a verb."""
         column = max(map(len, self.list_commands(ctx)))
         room = formatter.width - 6 - column
         for section, verbs in SECTIONS.items():
@@ -224,14 +224,16 @@ class Verbs(click.Group):
             _print_error(error)
             ctx.exit(1)
         except click.UsageError as error:
-            if type(error) is click.UsageError:  # subclasses have messages of click
-                raise click.UsageError(as_typed(error.message), error.ctx) from error
+            if type(error) is click.UsageError:  # subclasses have click's own messages
+                raise click.UsageError(rewrite_proposals(error.message), error.ctx) from error
             raise
         except KeyboardInterrupt:
             ctx.exit(128 + signal.SIGINT)
         except (OSError, ImportError) as error:
             failure = system_failure(error)
-            if failure is None or getattr(sys.stdout, "failure", None) is not None:  # `told_if_unwritable` reports it
+            if (
+                failure is None or getattr(sys.stdout, "failure", None) is not None
+            ):  # `report_unwritable_stdout` reports it
                 raise
             _print_error(failure)
             ctx.exit(1)
@@ -247,12 +249,12 @@ class Verbs(click.Group):
         except (FramedexError, OSError, MemoryError, click.ClickException, click.Abort, click.exceptions.Exit):
             raise
         except Exception as error:
-            _blame_damage(ctx, error)
+            _raise_if_index_damaged(ctx, error)
             raise
 
 
-def _imported(verb: str) -> click.Command:
-    module, attribute = VERBS[verb].place.split(":")
+def _import_verb(verb: str) -> click.Command:
+    module, attribute = VERBS[verb].target.split(":")
     command = getattr(importlib.import_module(module), attribute)
     assert isinstance(command, click.Command)
     return command
@@ -263,18 +265,18 @@ def _print_error(error: FramedexError) -> None:
         from framedex.commands.output.console import print_error
 
         print_error(error)
-    except (OSError, MemoryError, ImportError):  # at a resource limit, a process cannot import more modules
+    except (OSError, MemoryError, ImportError):  # at a resource limit, the process cannot import the console
         with suppress(OSError):
             click.echo(f"framedex: {error.message}\n  {error.remedy}", err=True)
 
 
-def _blame_damage(ctx: click.Context, error: Exception) -> None:
-    """Raise FramedexError if the index of this verb is damaged: the damage is then the cause of the error."""
-    from framedex.commands.inputs.known import INDEX
-    from framedex.index.file.soundness import blaming_damage
+def _raise_if_index_damaged(ctx: click.Context, error: Exception) -> None:
+    """Raise FramedexError if the index of this verb is damaged, because the damage is then the cause of the error."""
+    from framedex.commands.inputs.project_index import INDEX_KEY
+    from framedex.index.file.soundness import report_damage
 
-    if (path := ctx.meta.get(INDEX)) is not None:
-        with blaming_damage(path):
+    if (path := ctx.meta.get(INDEX_KEY)) is not None:
+        with report_damage(path):
             raise error
 
 
@@ -296,6 +298,6 @@ def cli(ctx: click.Context, index_path: Path | None, read_only: bool) -> None:
     """
     ctx.obj = index_path
     if read_only:
-        from framedex.commands.inputs.known import READ_ONLY
+        from framedex.commands.inputs.project_index import READ_ONLY_KEY
 
-        ctx.meta[READ_ONLY] = True
+        ctx.meta[READ_ONLY_KEY] = True

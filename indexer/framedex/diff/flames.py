@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from framedex.model import FlameGraph, FlameKind, FlameNode
 from framedex.roadtrees import name_in_any_build
 
-_MORE = 2  # ratio that changes the colour
-_ONE_SIDE = 20  # ratio that counts as nearly all on one side
+_CHANGE_RATIO = 2  # ratio that changes the colour
+_ONE_SIDED_RATIO = 20  # ratio that counts as nearly all on one side
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,48 +38,48 @@ class _Node:
     callees: dict[tuple[FlameKind, str], _Node] = field(default_factory=dict)
 
 
-def flames_of_both(before: Iterable[FlameGraph], after: Iterable[FlameGraph]) -> FlamesOfBoth:
+def merge_flames(before: Iterable[FlameGraph], after: Iterable[FlameGraph]) -> FlamesOfBoth:
     """Merge graphs by the names on the path to each node. Common nodes get the location of the later recording."""
     roots: dict[tuple[FlameKind, str], _Node] = {}
     sides = tuple(before), tuple(after)
     for side, graphs in enumerate(sides):
         for graph in graphs:
-            _add(roots, graph, side)
+            _add_graph(roots, graph, side)
     nodes: list[_Node] = []
     parents: list[int] = []
-    pending = [(node, -1) for node in _ordered(roots)]
+    pending = [(node, -1) for node in _sort_nodes(roots)]
     while pending:
         node, parent = pending.pop()
-        pending.extend((callee, len(nodes)) for callee in _ordered(node.callees))
+        pending.extend((callee, len(nodes)) for callee in _sort_nodes(node.callees))
         nodes.append(node)
         parents.append(parent)
-    every = [graph for graphs in sides for graph in graphs]
+    all_graphs = [graph for graphs in sides for graph in graphs]
     merged = FlameGraph(
-        calls=sum(graph.calls for graph in every),
-        duration=sum(graph.duration for graph in every),
-        hidden=sum(graph.hidden for graph in every),
-        merged=sum(graph.merged for graph in every),
-        nodes=tuple(_of_both(node, parent) for node, parent in zip(nodes, parents, strict=True)),
+        calls=sum(graph.calls for graph in all_graphs),
+        duration=sum(graph.duration for graph in all_graphs),
+        hidden=sum(graph.hidden for graph in all_graphs),
+        merged=sum(graph.merged for graph in all_graphs),
+        nodes=tuple(_merge_node(node, parent) for node, parent in zip(nodes, parents, strict=True)),
     )
     shares = [tuple(Share(node.calls[side], node.duration[side]) for node in nodes) for side in (0, 1)]
     return FlamesOfBoth(merged, *shares)
 
 
-def changed(before: int, after: int) -> str:
+def change_kind(before: int, after: int) -> str:
     """Return how a number of a node changed: `went`, `less`, `same`, `more` or `came`."""
     less, more = sorted((before, after))
-    if more <= _MORE * less:
+    if more <= _CHANGE_RATIO * less:
         return "same"
-    if more > _ONE_SIDE * less:
+    if more > _ONE_SIDED_RATIO * less:
         return "came" if after > before else "went"
     return "more" if after > before else "less"
 
 
-def _add(roots: dict[tuple[FlameKind, str], _Node], graph: FlameGraph, side: int) -> None:
+def _add_graph(roots: dict[tuple[FlameKind, str], _Node], graph: FlameGraph, side: int) -> None:
     placed: list[_Node] = []
     for each in graph.nodes:
-        at = placed[each.parent].callees if each.parent >= 0 else roots
-        node = at.setdefault((each.kind, name_in_any_build(each.name)), _Node(each))
+        siblings = placed[each.parent].callees if each.parent >= 0 else roots
+        node = siblings.setdefault((each.kind, name_in_any_build(each.name)), _Node(each))
         if node.calls[side] == 0:
             node.first = each
         node.calls[side] += each.calls
@@ -88,12 +88,12 @@ def _add(roots: dict[tuple[FlameKind, str], _Node], graph: FlameGraph, side: int
         placed.append(node)
 
 
-def _ordered(nodes: dict[tuple[FlameKind, str], _Node]) -> list[_Node]:
+def _sort_nodes(nodes: dict[tuple[FlameKind, str], _Node]) -> list[_Node]:
     """Return the nodes, smallest first, as the caller pops the last."""
     return sorted(nodes.values(), key=lambda node: (sum(node.duration), sum(node.calls), node.first.name))
 
 
-def _of_both(node: _Node, parent: int) -> FlameNode:
+def _merge_node(node: _Node, parent: int) -> FlameNode:
     first = node.first
     return FlameNode(
         parent, first.kind, first.name, sum(node.calls), sum(node.duration), first.frame, first.location, node.merged

@@ -1,14 +1,16 @@
-"""The model of a comparison, which holds only differences."""
+"""The model of a comparison: only differences, and verdicts that rank the lines by how much worse they got."""
 
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from framedex.index import Index
     from framedex.model import AnswerOf, PythonLine
-    from framedex.model.guidebook.observed import Place
+    from framedex.model.guidebook import Place
 
 
 IN_THE_RUNTIME = "in the runtime"
@@ -138,3 +140,97 @@ class Differences:
     def is_empty(self) -> bool:
         """Whether the recordings have no differences."""
         return not (self.functions or self.lines or self.loops or self.devices)
+
+
+def describe_side(index: Index, answer: AnswerOf) -> Side:
+    """Describe an index that is restricted to the captures of one side."""
+    return Side(str(index.path), answer, _versions(index, answer))
+
+
+def _versions(index: Index, answer: AnswerOf) -> tuple[tuple[str, str], ...]:
+    """Return the recorded versions by name: packages, the plug-in, and its API."""
+    found: dict[str, dict[str, None]] = {}
+    for capture in answer.captures:
+        run = index.observed_capture(capture.id).run()
+        for name, version in (*run.versions, ("plug-in", run.plugin), ("PJRT C API", run.api)):
+            if version:
+                found.setdefault(name, {})[version] = None
+    return tuple((name, ", ".join(versions)) for name, versions in found.items())
+
+
+MIN_BYTES = 1 << 20
+"""Minimum change of a line's bytes that makes it worse or better."""
+
+_COMPILES = ("compiles", "failed compiles")
+
+
+class Verdict(enum.Enum):
+    """How the cost of a line changed. The members are in display order."""
+
+    WORSE = "worse"
+    BETTER = "better"
+    OTHER = "other"
+
+
+def judge_line(line: OfLine) -> Verdict:
+    """Judge a line by its times beyond noise, else by its compilations, else by its bytes; OTHER without any."""
+    for change in (
+        _time_change(line),
+        _total_change(_compile_changes(line)),
+        _total_change(_byte_changes(line), MIN_BYTES),
+    ):
+        if change:
+            return Verdict.WORSE if change > 0 else Verdict.BETTER
+    return Verdict.OTHER
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """A time of a line in both captures, ns, and its name: in the runtime, or the one that differs most."""
+
+    name: str
+    before: int
+    after: int
+
+    @property
+    def change(self) -> int:
+        """How much longer the line took, ns."""
+        return self.after - self.before
+
+
+def find_cost(line: OfLine) -> Cost:
+    """Return the line's time in the runtime, unless another time beyond noise, such as waiting, changed more."""
+    runtime = Cost(IN_THE_RUNTIME, line.duration_before, line.duration_after)
+    others = [Cost(f"{each.name} {each.of}".strip(), each.before or 0, each.after or 0) for each in _time_changes(line)]
+    return max((runtime, *others), key=lambda cost: abs(cost.change))
+
+
+def sort_worst_first(lines: Iterable[OfLine]) -> list[tuple[Verdict, OfLine]]:
+    """Sort lines: worse ones by how much, then better ones by how much, then the others in their order."""
+    ranked = [(judge_line(line), line) for line in lines]
+    order = {verdict: number for number, verdict in enumerate(Verdict)}
+    sizes = {Verdict.WORSE: -1, Verdict.BETTER: 1, Verdict.OTHER: 0}
+    return sorted(ranked, key=lambda each: (order[each[0]], sizes[each[0]] * find_cost(each[1]).change))
+
+
+def _time_change(line: OfLine) -> int:
+    """Return the largest change of a time beyond noise, in ns; 0 if there is none."""
+    return max((each.change for each in _time_changes(line)), key=abs, default=0)
+
+
+def _time_changes(line: OfLine) -> Iterable[Quantity]:
+    return (each for each in line.quantities if each.about is About.TIMES)
+
+
+def _compile_changes(line: OfLine) -> Iterable[Quantity]:
+    return (each for each in line.quantities if each.about is About.COMPILES and each.name in _COMPILES)
+
+
+def _byte_changes(line: OfLine) -> Iterable[Quantity]:
+    return (each for each in line.quantities if each.about is About.BYTES)
+
+
+def _total_change(quantities: Iterable[Quantity], minimum: int = 1) -> int:
+    """Return the sum of all changes; 0 if it is smaller than `least`."""
+    change = sum(each.change for each in quantities)
+    return change if abs(change) >= minimum else 0

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-MOST = 2.0
+MAX_EQUAL_RATIO = 2.0
 """Ratio of two times up to which they count as equal."""
 
-FLOOR = 10_000_000
+MIN_DIFFERENCE_NS = 10_000_000
 """Minimum difference of the total time, in ns."""
 
-_OF_ONE = 3.0
+_FEW_MEASUREMENTS_TOLERANCE = 3.0
 """Tolerance for few measurements: both thresholds are multiplied by 1 + 3/N for N measurements.
 
 In the test with two cores, a compilation took up to 6 times as long as the same one in another run.
@@ -48,7 +48,7 @@ class Time:
 NO_TIME = Time(0, 0, 0, 0)
 
 
-def time_of_all(durations: Sequence[int]) -> Time:
+def summarize_times(durations: Sequence[int]) -> Time:
     """Return the time of similar events, each with its own measurement."""
     if not durations:
         return NO_TIME
@@ -60,14 +60,14 @@ def time_of_all(durations: Sequence[int]) -> Time:
 class Noise:
     """Thresholds: times differ if one exceeds `most` times the other, and the totals differ by at least `floor` ns."""
 
-    most: float = MOST
-    floor: int = FLOOR
+    most: float = MAX_EQUAL_RATIO
+    floor: int = MIN_DIFFERENCE_NS
 
     def is_exceeded(self, before: Time, after: Time) -> bool:
         """Whether two times differ by more than noise."""
         less, more = sorted((before, after), key=lambda time: time.quick)
         measured = min(less.measured, more.measured) or more.measured
-        doubt = 1 + _OF_ONE / measured if measured else 1
+        doubt = 1 + _FEW_MEASUREMENTS_TOLERANCE / measured if measured else 1
         factor, floor = self.most * doubt, self.floor * doubt
         is_longer = more.quick > factor * less.quick and more.mean > less.mean
         return is_longer and (more.quick - less.quick) * more.times >= floor

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from framedex.costtext import device_name, transfers_kind, waits_kind
-from framedex.diff.aligning import plain_line
+from framedex.diff.alignment import without_link
 from framedex.diff.model import IN_THE_RUNTIME, About
 from framedex.diff.noise import NO_TIME, Time
 from framedex.model import CallFilter, WaitHow
-from framedex.objects.table import Role, function_named
+from framedex.objects.table import Role, find_boundary_function
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.index.ask.costs.programs import CompiledProgram
+    from framedex.index.ask.costs.compilations import CompiledProgram
     from framedex.model import Change, FunctionTotals, Loop, PythonLine
-    from framedex.model.below_lines import BelowLine
+    from framedex.model.functions import BelowLine
 
-_FREES = "DeviceMemory::Free"  # frees memory of the mock; not a function of the API table
+_MOCK_FREE = "DeviceMemory::Free"  # frees memory of the mock; not a function of the API table
 
 Part = tuple[About, str, str]
 """The identity of a number: `about`, `name` and `of` of its `Quantity`."""
@@ -56,12 +56,12 @@ class Figures:
     counts: defaultdict[Part, int] = field(default_factory=lambda: defaultdict(int))
     times: defaultdict[Part, Spent] = field(default_factory=lambda: defaultdict(Spent))
 
-    def count(self, about: About, name: str, of: str, number: int) -> None:
+    def add_count(self, about: About, name: str, of: str, number: int) -> None:
         """Add to a count. Zero adds no entry."""
         if number:
             self.counts[about, name, of] += number
 
-    def spend(self, name: str, of: str, duration: int, times: int, *, measured: int) -> None:
+    def add_time(self, name: str, of: str, duration: int, times: int, *, measured: int) -> None:
         """Add the total time of several events, measured in `measured` captures."""
         self.times[About.TIMES, name, of].add(duration, times, least=duration, measured=measured)
 
@@ -83,7 +83,7 @@ class RecordedLine:
     @property
     def functions(self) -> frozenset[str]:
         """The runtime functions called by the line, without functions that only delete objects."""
-        return frozenset(each.function for each in self.below if not ends_objects(each.function))
+        return frozenset(each.function for each in self.below if not deletes_objects(each.function))
 
     @property
     def duration(self) -> int:
@@ -109,16 +109,16 @@ class Recorded:
     devices: Figures
 
 
-def ends_objects(function: str) -> bool:
+def deletes_objects(function: str) -> bool:
     """Whether a function only deletes objects.
 
     Python decides when to delete, so the line of such a call is arbitrary.
     """
     ending = (Role.DELETES, Role.DESTROYS)
-    return function == _FREES or any(each.role in ending for each in function_named(function).inputs)
+    return function == _MOCK_FREE or any(each.role in ending for each in find_boundary_function(function).inputs)
 
 
-def recorded(index: Index) -> Recorded:
+def read_recording(index: Index) -> Recorded:
     """Read the data of an index that is restricted to the compared captures."""
     lines: defaultdict[PythonLine | None, RecordedLine] = defaultdict(RecordedLine)
     captures = len(index.captures())
@@ -129,23 +129,23 @@ def recorded(index: Index) -> Recorded:
     waits = index.waits()
     for row in waits.lines:
         if row.how is not WaitHow.RUN:  # a run is a call, already counted as "in the runtime"
-            figures = lines[plain_line(row.line)].figures
-            figures.spend("waiting", waits_kind(row), row.total_duration, 1, measured=captures)
+            figures = lines[without_link(row.line)].figures
+            figures.add_time("waiting", waits_kind(row), row.total_duration, 1, measured=captures)
     totals = index.calls.totals(CallFilter(), by_thread=False)
     functions = {each.function: RecordedFunction(each, spent[each.function].time) for each in totals}
-    return Recorded(functions, dict(lines), waits.loops.rows, _devices(index))
+    return Recorded(functions, dict(lines), waits.loops.rows, _read_devices(index))
 
 
 def _add_calls(index: Index, lines: defaultdict[PythonLine | None, RecordedLine]) -> Mapping[str, Spent]:
     """Add the calls of each line, and return the time of each function."""
     functions: defaultdict[str, Spent] = defaultdict(Spent)
     for below in index.below_lines():
-        line = lines[plain_line(below.line)]
+        line = lines[without_link(below.line)]
         line.below.append(below)
         for spent in (functions[below.function], line.figures.times[About.TIMES, IN_THE_RUNTIME, ""]):
             spent.add(below.duration, below.calls, least=below.least, measured=below.calls)
-        if not ends_objects(below.function):
-            line.figures.count(About.CALLS, "calls", below.function, below.calls)
+        if not deletes_objects(below.function):
+            line.figures.add_count(About.CALLS, "calls", below.function, below.calls)
     return functions
 
 
@@ -153,11 +153,11 @@ def _add_compiles(index: Index, lines: defaultdict[PythonLine | None, RecordedLi
     rows = sorted(index.compiles(), key=lambda row: row.first_call)
     programs = index.compiled_programs({row.first_call for row in rows})
     for row in rows:
-        line = lines[plain_line(row.line)]
-        line.figures.count(About.COMPILES, "compiles", row.function, row.compiles)
-        line.figures.count(About.COMPILES, "loads from a cache", row.function, row.loads)
-        line.figures.count(About.COMPILES, "failed compiles", row.function, row.failed)
-        line.figures.spend("compiling", row.function, row.total_duration, row.compiles, measured=captures)
+        line = lines[without_link(row.line)]
+        line.figures.add_count(About.COMPILES, "compiles", row.function, row.compiles)
+        line.figures.add_count(About.COMPILES, "loads from a cache", row.function, row.loads)
+        line.figures.add_count(About.COMPILES, "failed compiles", row.function, row.failed)
+        line.figures.add_time("compiling", row.function, row.total_duration, row.compiles, measured=captures)
         line.changes.extend(row.changes)
         if row.compiles and row.function:
             line.programs.setdefault(row.function, programs[row.first_call])
@@ -165,24 +165,24 @@ def _add_compiles(index: Index, lines: defaultdict[PythonLine | None, RecordedLi
 
 def _add_transfers(index: Index, lines: defaultdict[PythonLine | None, RecordedLine], captures: int) -> None:
     for row in index.transfers():
-        figures, kind = lines[plain_line(row.line)].figures, transfers_kind(row)
-        figures.count(About.CALLS, "transfers", kind, row.count)
-        figures.count(About.BYTES, "moved", kind, row.size)
-        figures.spend("moving", kind, row.total_duration, row.count, measured=captures)
+        figures, kind = lines[without_link(row.line)].figures, transfers_kind(row)
+        figures.add_count(About.CALLS, "transfers", kind, row.count)
+        figures.add_count(About.BYTES, "moved", kind, row.size)
+        figures.add_time("moving", kind, row.total_duration, row.count, measured=captures)
 
 
 def _add_memory(index: Index, lines: defaultdict[PythonLine | None, RecordedLine]) -> None:
     """Add the allocations of each line. Peak memory is left out, as it depends on the garbage collector."""
     for device in index.memory():
         for held in device.lines:
-            figures, name = lines[plain_line(held.line)].figures, device_name(device)
-            figures.count(About.CALLS, "buffers", name, held.buffers)
-            figures.count(About.BYTES, "allocated", name, held.allocated)
-            figures.count(About.BYTES, "left by each round", name, held.growth)
+            figures, name = lines[without_link(held.line)].figures, device_name(device)
+            figures.add_count(About.CALLS, "buffers", name, held.buffers)
+            figures.add_count(About.BYTES, "allocated", name, held.allocated)
+            figures.add_count(About.BYTES, "left by each round", name, held.growth)
 
 
-def _devices(index: Index) -> Figures:
+def _read_devices(index: Index) -> Figures:
     figures = Figures()
     for device in index.memory():
-        figures.count(About.BYTES, "allocated", device_name(device), sum(held.allocated for held in device.lines))
+        figures.add_count(About.BYTES, "allocated", device_name(device), sum(held.allocated for held in device.lines))
     return figures

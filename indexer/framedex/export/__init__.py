@@ -1,4 +1,4 @@
-"""Recorded calls in the formats of other viewers, one file per format.
+"""Export of recorded calls to the formats of other viewers.
 
-Start at `content.py` (the data that every format needs), then `weights.py` and `formats.py`.
+Start at `formats.py` (all formats), then `content.py` (the exported data) and `samples.py` (stacks with weights).
 """

@@ -10,11 +10,11 @@ import re
 from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING
 
-from framedex.export.weights import samples
+from framedex.export.samples import read_samples
 
 if TYPE_CHECKING:
     from framedex.export.content import Content, Step
-    from framedex.export.weights import Weight
+    from framedex.export.formats import Weight
 
 _SPECIAL = re.compile(r"[;\x00-\x1f\x7f-\x9f]|%(?=25|3B|[0189][0-9A-F]|7F)")
 
@@ -22,21 +22,21 @@ _SPECIAL = re.compile(r"[;\x00-\x1f\x7f-\x9f]|%(?=25|3B|[0189][0-9A-F]|7F)")
 def write(content: Content, file: IO[bytes], weight: Weight) -> None:
     """Write the stacks of each thread with one weight; stacks with weight 0 are left out."""
     sums: dict[tuple[int, ...], int] = {}
-    for sample in samples(content):
-        if value := weight.of(sample.weights):
+    for sample in read_samples(content):
+        if value := weight.select(sample.weights):
             key = sample.kind.thread, *content.steps(sample.kind)
             sums[key] = sums.get(key, 0) + value
     for (thread, *steps), value in sums.items():
-        names = [content.thread(thread).label, *(step_text(content.step(number)) for number in steps)]
-        file.write(f"{';'.join(map(_escaped, names))} {value}\n".encode())
+        names = [content.thread(thread).label, *(format_step(content.step(number)) for number in steps)]
+        file.write(f"{';'.join(map(_escape, names))} {value}\n".encode())
 
 
-def step_text(step: Step) -> str:
+def format_step(step: Step) -> str:
     """Return a step in py-spy's form: `function (file:line)`, or `function (binary)` for native code without a line."""
     if step.path:
         return f"{step.name} ({step.path}:{step.line})"
     return f"{step.name} ({PurePosixPath(step.module).name})" if step.module else step.name
 
 
-def _escaped(name: str) -> str:
+def _escape(name: str) -> str:
     return _SPECIAL.sub(lambda match: f"%{ord(match[0]):02X}", name)

@@ -1,4 +1,4 @@
-"""The part of an index that every format needs: captures, threads, calls, and stacks of shared steps.
+"""The exported data of an index: captures, threads, calls, stacks of shared steps, and call events in time order.
 
 A stack is a sequence of step numbers, outermost first. A step is a recorded frame with its id, or a synthetic step with
 a negative number: the boundary function, or a note on the stack.
@@ -6,17 +6,21 @@ a negative number: the boundary function, or a note on the stack.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from framedex.export.formats import Weight
 from framedex.model import CallFilter, Language, Metadata, Role
 
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.index.ask.call.exported import Exported
     from framedex.model import BinaryId, CaptureRow, DeviceMemory, FrameRow, PythonLine
-    from framedex.model.exported import KindRow, ThreadRow
+    from framedex.model.totals import KindRow, ThreadRow
+
 
 UNMERGED = "[native stack that could not be merged with the Python stack above]"
 TRUNCATED = "[the outermost frames are missing]"
@@ -54,7 +58,7 @@ class Content:
     def __init__(self, index: Index, wanted: CallFilter) -> None:
         self.index = index
         self.wanted = wanted
-        self.calls: Exported = index.exported(wanted)
+        self.calls: Exported = index.calls_to_export(wanted)
         self._steps: dict[int, Step] = {}
         self._special: dict[str, int] = {}
         self._other_lines: dict[int, PythonLine | None] = {}
@@ -63,6 +67,11 @@ class Content:
     def has_calls(self) -> bool:
         """Whether any call passes the filter."""
         return next(self.calls.rows(), None) is not None
+
+    @property
+    def default_weight(self) -> Weight:
+        """The weight of samples: time, or calls if no call took time, as in profiles that count samples."""
+        return Weight.TIME if self.calls.has_durations else Weight.CALLS
 
     @cached_property
     def captures(self) -> list[CaptureRow]:
@@ -75,11 +84,13 @@ class Content:
         """The metadata of each capture, by its id."""
         return {capture.id: _metadata(capture) for capture in self.captures}
 
-    def began(self, capture: int) -> int:
+    def start_unix_ns(self, capture: int) -> int:
         """Return the start of a capture, in ns since 1970."""
-        told = self.metadata[capture].started_unix_ns
+        recorded = self.metadata[capture].started_unix_ns
         return (
-            told if told is not None else next(int(each.started * 1e9) for each in self.captures if each.id == capture)
+            recorded
+            if recorded is not None
+            else next(int(each.started * 1e9) for each in self.captures if each.id == capture)
         )
 
     @cached_property
@@ -98,12 +109,12 @@ class Content:
     def steps(self, kind: KindRow) -> tuple[int, ...]:
         """Return the steps of the stack of a kind, outermost first; the last is the boundary function."""
         stack = self.calls.stacks[kind.stack]
-        steps = [*self.chain(stack.python_leaf), *([self._said(UNMERGED)] if stack.python_leaf else [])]
+        steps = [*self.chain(stack.python_leaf), *([self._special_step(UNMERGED)] if stack.python_leaf else [])]
         steps += self.chain(stack.leaf)
         if stack.is_truncated:
-            steps.insert(0, self._said(TRUNCATED))
+            steps.insert(0, self._special_step(TRUNCATED))
         if not steps or self.step(steps[-1]).name != kind.function:
-            steps.append(self._said(kind.function))
+            steps.append(self._special_step(kind.function))
         return tuple(steps)
 
     def step(self, number: int) -> Step:
@@ -153,7 +164,7 @@ class Content:
         self._steps.update((number, _step(frame)) for number, frame in frames.items())
         return nodes
 
-    def _said(self, text: str) -> int:
+    def _special_step(self, text: str) -> int:
         if text not in self._special:
             number = self._special[text] = -1 - len(self._special)
             self._steps[number] = Step(text)
@@ -168,15 +179,15 @@ def _metadata(capture: CaptureRow) -> Metadata:
 
 
 def _step(frame: FrameRow) -> Step:
-    function, place = frame.function, frame.location
+    function, location = frame.function, frame.location
     is_python = function.language is Language.PYTHON
-    unplaced = (function.module, frame.line) if is_python else ("", 0)  # Python without a file: `<string>`
-    path, line = unplaced if place is None else (place.path, place.line)
+    source_position = (function.module, frame.line) if is_python else ("", 0)  # Python without a file: `<string>`
+    path, line = source_position if location is None else (location.path, location.line)
     return Step(
         name=function.name,
         path=path,
         line=line,
-        url=None if place is None else place.url,
+        url=None if location is None else location.url,
         symbol=function.symbol,
         module="" if is_python else frame.module,
         offset=0 if is_python else max(frame.offset - 1, 0),
@@ -185,5 +196,51 @@ def _step(frame: FrameRow) -> Step:
         is_python=is_python,
         is_code=function.role is Role.CODE,
         is_inlined=frame.inlined,
-        how="" if place is None else place.how.value,
+        how="" if location is None else location.how.value,
     )
+
+
+_BATCH_CALLS = 5_000  # calls per batch
+
+_NEVER_ENDED = 1 << 63  # end of a call that had not returned when the recording ended
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The begin of a call; `time` is in ns since its capture began, `arguments` are JSON."""
+
+    call: int
+    kind: KindRow
+    time: int
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The end of the innermost running call of a thread."""
+
+    thread: int
+    time: int
+
+
+def read_events(calls: Exported) -> Iterator[Begin | End]:
+    """Yield the begin and end events of calls, ordered and properly nested within each thread.
+
+    A call that had not returned has no end. A nested call ends no later than its parent, even if the clocks disagree.
+    """
+    open_calls: dict[int, list[tuple[int, int]]] = {}  # by thread: running calls with their ends
+    rows = calls.rows()
+    while batch := list(islice(rows, _BATCH_CALLS)):
+        texts = calls.argument_texts(arguments for *_, arguments in batch)
+        for call, number, parent, start, duration, arguments in batch:
+            kind = calls.kinds[number]
+            running_calls = open_calls.setdefault(kind.thread, [])
+            while running_calls and running_calls[-1][0] != parent and running_calls[-1][1] <= start:
+                yield End(kind.thread, running_calls.pop()[1])
+            end = start + duration if duration >= 0 else _NEVER_ENDED
+            running_calls.append((call, min(end, running_calls[-1][1]) if running_calls else end))
+            yield Begin(call, kind, start, texts[arguments])
+    for thread, running_calls in open_calls.items():
+        for _, end in reversed(running_calls):
+            if end != _NEVER_ENDED:
+                yield End(thread, end)

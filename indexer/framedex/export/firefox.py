@@ -10,21 +10,21 @@ import json
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
+from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
-from framedex.errorcodes import error_name
-from framedex.export.columns import shelf
-from framedex.export.firefox_tables import CATEGORIES, Tables
-from framedex.export.firefox_threads import OpenCall, Thread, milliseconds
-from framedex.export.labels import line_text
-from framedex.export.spans import Begin, End, spans
+from framedex.errortext import error_name
+from framedex.export.content import Begin, End, read_events
+from framedex.export.firefox_threads import OpenCall, Thread, milliseconds, open_overflow_file
+from framedex.export.samples import format_line
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
-    from framedex.export.content import Content
-    from framedex.export.weights import Weight
+    from framedex.export.content import Content, Step
+    from framedex.export.formats import Weight
     from framedex.model import DeviceMemory
-    from framedex.model.exported import KindRow
+    from framedex.model.totals import KindRow
+
 
 _VERSION = 60
 _FIELDS = {"line": "Line", "url": "Address of the line", "arguments": "Arguments", "error": "Error", "call": "Call"}
@@ -43,8 +43,8 @@ _SCHEMA = {
 
 def write(content: Content, file: IO[bytes], weight: Weight) -> None:
     """Write the profile; its samples are weighted by time, and `weight` is ignored."""
-    with shelf() as shelved:
-        profile = _Profile(content, shelved)
+    with open_overflow_file() as overflow:
+        profile = _Profile(content, overflow)
         profile.read_calls()
         profile.write(file)
 
@@ -52,17 +52,17 @@ def write(content: Content, file: IO[bytes], weight: Weight) -> None:
 class _Profile:
     """The threads and their shared tables."""
 
-    def __init__(self, content: Content, shelved: IO[bytes]) -> None:
+    def __init__(self, content: Content, overflow: IO[bytes]) -> None:
         self._content = content
-        self._shelved = shelved
+        self._overflow = overflow
         self._tables = Tables(content)
-        self._began = min(content.began(capture.id) for capture in content.captures)
+        self._began = min(content.start_unix_ns(capture.id) for capture in content.captures)
         self._threads: dict[int, Thread] = {}
         self._kinds: dict[int, tuple[int, int, str]] = {}
 
     def read_calls(self) -> None:
         """Copy all calls into the columns of their threads."""
-        for event in spans(self._content.calls):
+        for event in read_events(self._content.calls):
             if isinstance(event, End):
                 self._thread(event.thread).end(event.time)
             else:
@@ -72,25 +72,25 @@ class _Profile:
         kind = event.kind
         if kind.id not in self._kinds:
             stack = self._tables.stack(self._content.steps(kind))
-            self._kinds[kind.id] = stack, self._tables.text(kind.function), self._told(kind)
-        stack, name, told = self._kinds[kind.id]
-        data = f'{{"type": "call", "call": {event.call}, "arguments": {json.dumps(event.arguments)}{told}'
+            self._kinds[kind.id] = stack, self._tables.text(kind.function), self._marker_data(kind)
+        stack, name, fields = self._kinds[kind.id]
+        data = f'{{"type": "call", "call": {event.call}, "arguments": {json.dumps(event.arguments)}{fields}'
         self._thread(kind.thread).begin(OpenCall(stack, name, event.time, kind.error != -1, data))
 
-    def _told(self, kind: KindRow) -> str:
+    def _marker_data(self, kind: KindRow) -> str:
         """Return the marker data shared by all calls of a kind, as JSON object members with a leading comma."""
         line = self._content.line(kind)
-        told = {
-            "line": "" if line is None else f"{line_text(line)} {line.function}",
+        fields = {
+            "line": "" if line is None else f"{format_line(line)} {line.function}",
             "url": (line and line.location.url) or "",
             "error": error_name(kind.error) if kind.error > 0 else "",
         }
-        return "".join(f", {json.dumps(key)}: {json.dumps(value)}" for key, value in told.items() if value)
+        return "".join(f", {json.dumps(key)}: {json.dumps(value)}" for key, value in fields.items() if value)
 
     def _thread(self, thread: int) -> Thread:
         if thread not in self._threads:
             row = self._content.thread(thread)
-            self._threads[thread] = Thread(row, self._content.began(row.capture) - self._began, self._shelved)
+            self._threads[thread] = Thread(row, self._content.start_unix_ns(row.capture) - self._began, self._overflow)
         return self._threads[thread]
 
     def write(self, file: IO[bytes]) -> None:
@@ -137,15 +137,122 @@ class _Profile:
         for device in self._content.memory:
             if device.capture in first:
                 name = f"memory in use, device {device.device}"
-                told = {"name": name, "category": "Memory", "description": name, "pid": self._pid(device.capture)}
-                yield {**told, "mainThreadIndex": first[device.capture], "samples": self._in_use(device)}
+                fields = {"name": name, "category": "Memory", "description": name, "pid": self._pid(device.capture)}
+                yield {**fields, "mainThreadIndex": first[device.capture], "samples": self._memory_changes(device)}
 
-    def _in_use(self, device: DeviceMemory) -> dict[str, Any]:
+    def _memory_changes(self, device: DeviceMemory) -> dict[str, Any]:
         """Return the change of memory in use at each time; negative if memory was freed."""
-        began = self._content.began(device.capture) - self._began
+        began = self._content.start_unix_ns(device.capture) - self._began
         levels = [0, *(used for _, used in device.over_time)]
         return {
             "time": [float(milliseconds(began + time)) for time, _ in device.over_time],
             "count": [after - before for before, after in pairwise(levels)],
             "length": len(device.over_time),
         }
+
+
+OTHER, PYTHON, NATIVE = range(3)
+CATEGORIES = [
+    {"name": name, "color": color, "subcategories": ["Other"]}
+    for name, color in (("Other", "grey"), ("Python", "yellow"), ("Native", "blue"))
+]
+_LIBRARY = 1  # the resource type of a library
+
+
+class Tables:
+    """Assigns numbers to stacks and texts."""
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+        self._stacks: dict[tuple[int | None, int], int] = {}  # by number of the calling stack, and frame number
+        self._frames: dict[int, int] = {}  # by step number
+        self._functions: dict[tuple[str, str, int, str, bool], int] = {}
+        self._sources: dict[str, int] = {}
+        self._libraries: dict[str, int] = {}
+        self._texts: dict[str, int] = {}
+
+    def stack(self, steps: tuple[int, ...]) -> int:
+        """Return the number of a stack, given by its steps, outermost first."""
+        found: int | None = None
+        for step in steps:
+            frame = self._frames.setdefault(step, len(self._frames))
+            found = self._stacks.setdefault((found, frame), len(self._stacks))
+        assert found is not None  # a stack has at least the boundary function
+        return found
+
+    def text(self, text: str) -> int:
+        """Return the number of a text."""
+        return self._texts.setdefault(text, len(self._texts))
+
+    def write(self, file: IO[bytes]) -> None:
+        """Write `"libs"` and `"shared"`, members of the profile."""
+        steps = [self._content.step(number) for number in self._frames]
+        shared = {
+            "stackTable": _build_table(
+                prefix=[caller for caller, _ in self._stacks], frame=[frame_number for _, frame_number in self._stacks]
+            ),
+            "frameTable": self._frame_table(steps),
+            "funcTable": self._function_table(),
+            "resourceTable": self._resource_table(),
+            "nativeSymbols": _build_table(libIndex=[], address=[], name=[], functionSize=[]),
+            "sources": _build_table(
+                uuid=[None] * len(self._sources), filename=[self.text(path) for path in self._sources]
+            ),
+            "stringArray": list(self._texts),
+        }
+        libraries = [_describe_library(path) for path in self._libraries]
+        file.write(f'"libs": {json.dumps(libraries)},\n"shared": {json.dumps(shared)}'.encode())
+
+    def _frame_table(self, steps: list[Step]) -> dict[str, Any]:
+        empty = [None] * len(steps)
+        return _build_table(
+            address=[-1] * len(steps),  # an address has meaning only with the address of its symbol
+            inlineDepth=[0] * len(steps),
+            category=[PYTHON if step.is_python else NATIVE if step.module else OTHER for step in steps],
+            subcategory=[0] * len(steps),
+            func=[self._function(step) for step in steps],
+            nativeSymbol=empty,
+            innerWindowID=empty,
+            line=[step.line or None for step in steps],
+            column=empty,
+        )
+
+    def _function(self, step: Step) -> int:
+        path = step.path or step.defined_in
+        key = step.name, step.url or path, step.first_line, step.module, step.is_python
+        return self._functions.setdefault(key, len(self._functions))
+
+    def _function_table(self) -> dict[str, Any]:
+        empty = [None] * len(self._functions)
+        return _build_table(
+            name=[self.text(name) for name, *_ in self._functions],
+            isJS=[False] * len(empty),
+            relevantForJS=[False] * len(empty),
+            resource=[
+                self._libraries.setdefault(module, len(self._libraries)) if module else -1
+                for *_, module, _ in self._functions
+            ],
+            source=[
+                self._sources.setdefault(path, len(self._sources)) if path else None for _, path, *_ in self._functions
+            ],
+            lineNumber=[first or None for _, _, first, *_ in self._functions],
+            columnNumber=empty,
+        )
+
+    def _resource_table(self) -> dict[str, Any]:
+        return _build_table(
+            lib=list(range(len(self._libraries))),
+            name=[self.text(PurePosixPath(path).name) for path in self._libraries],
+            host=[None] * len(self._libraries),
+            type=[_LIBRARY] * len(self._libraries),
+        )
+
+
+def _describe_library(path: str) -> dict[str, Any]:
+    name = PurePosixPath(path).name
+    known = {"name": name, "path": path, "debugName": name, "debugPath": path}
+    return {"arch": "x86_64", **known, "breakpadId": "", "codeId": None}
+
+
+def _build_table(**columns: list[Any]) -> dict[str, Any]:
+    return {**columns, "length": len(next(iter(columns.values())))}

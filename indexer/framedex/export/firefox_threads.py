@@ -1,15 +1,85 @@
-"""A thread of a Firefox profile: its samples and markers, built as calls begin and end."""
+"""A thread of a Firefox profile: its samples and markers, in JSON columns that are built as calls begin and end."""
 
 from __future__ import annotations
 
 import json
+import os
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-from framedex.export.columns import Column
+from framedex.errors import FramedexError
 
 if TYPE_CHECKING:
-    from framedex.model.exported import ThreadRow
+    from framedex.model.totals import ThreadRow
+
+
+_MAX_CHARACTERS = 1 << 16  # maximum characters of a column in memory
+
+
+def open_overflow_file() -> IO[bytes]:
+    """Open a temporary file for the parts of columns that exceed the memory limit."""
+    return tempfile.TemporaryFile(buffering=0)  # unbuffered, so that closing writes nothing and cannot fail
+
+
+class Column:
+    """A JSON array that grows value by value. Parts beyond the memory limit go to the overflow, which columns share.
+
+    `length` is the number of values.
+    """
+
+    def __init__(self, overflow: IO[bytes]) -> None:
+        self.length = 0
+        self._overflow = overflow
+        self._values: list[str] = []
+        self._characters = 0
+        self._parts: list[tuple[int, int]] = []
+
+    def add(self, value: str) -> None:
+        """Append a value, given as JSON."""
+        self.length += 1
+        self._values.append(value)
+        self._characters += len(value) + 1
+        if self._characters > _MAX_CHARACTERS:
+            self._parts.append(_append_part(self._overflow, self._text() + b","))
+            self._values.clear()
+            self._characters = 0
+
+    def write(self, file: IO[bytes]) -> None:
+        """Write the array; no value may be added afterwards."""
+        file.write(b"[")
+        for part in self._read():
+            file.write(part)
+        file.write(b"]")
+
+    def _read(self) -> Iterator[bytes]:
+        """Yield the parts as JSON; the trailing comma is removed if no values follow in memory."""
+        last = len(self._parts) - 1
+        for number, (place, length) in enumerate(self._parts):
+            self._overflow.seek(place)
+            part = self._overflow.read(length)
+            yield part if self._values or number < last else part[:-1]
+        yield self._text()
+
+    def _text(self) -> bytes:
+        return ",".join(self._values).encode()
+
+
+def _append_part(overflow: IO[bytes], part: bytes) -> tuple[int, int]:
+    """Append a part to the overflow; return its offset and length. Raises FramedexError if the disk is full."""
+    try:
+        place = overflow.seek(0, os.SEEK_END)
+        left = part
+        while left:  # a full disk first takes a part of the write, then refuses the rest
+            left = left[overflow.write(left) :]
+    except OSError as error:
+        raise FramedexError(
+            f"Temporary files of the export in {tempfile.gettempdir()} could not be written: {error.strerror}.",
+            "Set TMPDIR to a folder with more room.",
+        ) from error
+    return place, len(part)
+
 
 _INTERVAL, _BEGINS = "1", "2"  # phases of markers
 
@@ -33,36 +103,40 @@ class Thread:
     end, and no time.
     """
 
-    def __init__(self, row: ThreadRow, began: int, shelf: IO[bytes]) -> None:
+    def __init__(self, row: ThreadRow, began: int, overflow: IO[bytes]) -> None:
         self.row = row
         self._began = began
         self._open: list[OpenCall] = []
-        self._told = 0  # end of the last sample, in ns since the capture began
-        self._samples = {name: Column(shelf) for name in ("stack", "time", "weight")}
-        self._markers = {name: Column(shelf) for name in ("name", "startTime", "endTime", "phase", "category", "data")}
+        self._sampled_until = 0  # end of the last sample, in ns since the capture began
+        self._samples = {name: Column(overflow) for name in ("stack", "time", "weight")}
+        self._markers = {
+            name: Column(overflow) for name in ("name", "startTime", "endTime", "phase", "category", "data")
+        }
 
     def begin(self, call: OpenCall) -> None:
         """Begin a call inside the running one."""
-        self._pass(call.start)
+        self._add_sample(call.start)
         self._open.append(call)
         if not call.returns:
-            self._mark(call, None)
+            self._add_marker(call, None)
 
     def end(self, time: int) -> None:
         """End the innermost call."""
-        self._pass(time)
-        self._mark(self._open.pop(), time)
+        self._add_sample(time)
+        self._add_marker(self._open.pop(), time)
 
-    def _pass(self, time: int) -> None:
+    def _add_sample(self, time: int) -> None:
         """Add a sample for the innermost call up to a time."""
-        if time > self._told:
+        if time > self._sampled_until:
             call = self._open[-1] if self._open else None
             self._samples["stack"].add(str(call.stack) if call is not None else "null")
-            self._samples["time"].add(self._ms(self._told))
-            self._samples["weight"].add(milliseconds(time - self._told) if call is not None and call.returns else "0")
-            self._told = time
+            self._samples["time"].add(self._ms(self._sampled_until))
+            self._samples["weight"].add(
+                milliseconds(time - self._sampled_until) if call is not None and call.returns else "0"
+            )
+            self._sampled_until = time
 
-    def _mark(self, call: OpenCall, end: int | None) -> None:
+    def _add_marker(self, call: OpenCall, end: int | None) -> None:
         start = self._ms(call.start)
         self._markers["name"].add(str(call.name))
         self._markers["startTime"].add(start)
@@ -76,7 +150,7 @@ class Thread:
 
     def write(self, file: IO[bytes], command: str, pid: str) -> None:
         """Write the thread, with its process's command line and id."""
-        self._pass(self._told + 1)  # end the last sample: no call runs after it
+        self._add_sample(self._sampled_until + 1)  # end the last sample: no call runs after it
         known = {
             "processType": "default",
             "processName": command,
@@ -92,8 +166,8 @@ class Thread:
             "tid": self.row.tid,
         }
         file.write(json.dumps(known).removesuffix("}").encode())
-        _write(file, "samples", self._samples, {"weightType": "tracing-ms"})
-        _write(file, "markers", self._markers, {})
+        _write_columns(file, "samples", self._samples, {"weightType": "tracing-ms"})
+        _write_columns(file, "markers", self._markers, {})
         file.write(b"}")
 
 
@@ -102,7 +176,7 @@ def milliseconds(nanoseconds: int) -> str:
     return f"{nanoseconds // 1_000_000}.{nanoseconds % 1_000_000:06}"
 
 
-def _write(file: IO[bytes], name: str, columns: dict[str, Column], more: dict[str, str]) -> None:
+def _write_columns(file: IO[bytes], name: str, columns: dict[str, Column], more: dict[str, str]) -> None:
     length = next(iter(columns.values())).length
     file.write(f', "{name}": {json.dumps({**more, "length": length}).removesuffix("}")}'.encode())
     for column, values in columns.items():

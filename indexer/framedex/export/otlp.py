@@ -1,24 +1,30 @@
 """OpenTelemetry profiles: a message `ProfilesData` of the package `profiles.v1development`, as sent by OTLP.
 
-https://github.com/open-telemetry/opentelemetry-proto defines the field numbers used here and in `otlp_dictionary.py`.
-Each capture is a resource with one profile per weight. A sample has the calls of one kind, with one device and shape.
+https://github.com/open-telemetry/opentelemetry-proto defines the field numbers. Each capture is a resource with one
+profile per weight. A sample has the calls of one kind, with one device and shape. Samples refer by number to the tables
+of the dictionary: texts, attributes, stacks, functions and binaries. The first entry of each table is empty, so that 0
+means none.
 """
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from framedex import words
-from framedex.export.labels import Labels
-from framedex.export.otlp_dictionary import Dictionary
+from framedex.binaries.recorded_files import htlhash
+from framedex.captures import fingerprint_of
+from framedex.export.formats import Weight
 from framedex.export.protobuf import fixed64, integer, message, packed, text
-from framedex.export.weights import Weight, samples
+from framedex.export.samples import Labels, read_samples
+from framedex.nativepart import NoNativePartError
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
-    from framedex.export.content import Content
-    from framedex.export.weights import Sample
-    from framedex.model import CaptureRow
+    from framedex.export.content import Content, Step
+    from framedex.export.samples import Sample
+    from framedex.model import BinaryId, CaptureRow
+
 
 _RESOURCE_PROFILES, _DICTIONARY = 1, 2
 _SAMPLE_TYPE, _SAMPLES, _TIME = 1, 2, 3
@@ -29,19 +35,19 @@ def write(content: Content, file: IO[bytes], weight: Weight) -> None:
     """Write the profiles, those of the given weight first."""
     dictionary = Dictionary(content)
     labels = Labels(content)
-    told: dict[tuple[int, Weight], bytearray] = {}
-    for sample in samples(content, labels.of):
-        known = _sample(dictionary, sample, content.steps(sample.kind), labels.told(sample))
+    samples_of: dict[tuple[int, Weight], bytearray] = {}
+    for sample in read_samples(content, labels.parse):
+        known = _sample(dictionary, sample, content.steps(sample.kind), labels.format(sample))
         for each in Weight:
-            if value := each.of(sample.weights):
-                profile = told.setdefault((sample.kind.capture, each), bytearray())
+            if value := each.select(sample.weights):
+                profile = samples_of.setdefault((sample.kind.capture, each), bytearray())
                 profile += message(_SAMPLES, known + packed(4, [value]))
     for capture in content.captures:
         profiles = b""
-        for each in sorted(Weight, key=lambda it: it is not weight):
+        for each in sorted(Weight, key=lambda other: other is not weight):
             kind = integer(1, dictionary.text(each.value)) + integer(2, dictionary.text(each.unit))
-            began = fixed64(_TIME, content.began(capture.id))
-            profiles += message(2, message(_SAMPLE_TYPE, kind) + bytes(told.get((capture.id, each), b"")) + began)
+            began = fixed64(_TIME, content.start_unix_ns(capture.id))
+            profiles += message(2, message(_SAMPLE_TYPE, kind) + bytes(samples_of.get((capture.id, each), b"")) + began)
         resource = message(1, _resource(content, capture)) + message(2, _SCOPE + profiles)
         file.write(message(_RESOURCE_PROFILES, resource))
     file.write(message(_DICTIONARY, dictionary.message()))
@@ -56,14 +62,103 @@ def _sample(dictionary: Dictionary, sample: Sample, steps: tuple[int, ...], labe
 def _resource(content: Content, capture: CaptureRow) -> bytes:
     """Return the recorded process as a resource, with OpenTelemetry's attribute names."""
     metadata = content.metadata[capture.id]
-    told = {
+    encoded = {
         "service.name": words.command_short(capture.command),
         "process.command_line": capture.command,
         "process.pid": metadata.pid,
         "host.name": metadata.host,
     }
-    return b"".join(message(1, text(1, key) + message(2, _value(value))) for key, value in told.items() if value)
+    return b"".join(message(1, text(1, key) + message(2, _value(value))) for key, value in encoded.items() if value)
 
 
 def _value(value: str | int) -> bytes:
     return text(1, value) if isinstance(value, str) else integer(3, value)
+
+
+_Key = TypeVar("_Key")
+
+_MAPPING_TABLE, _LOCATION_TABLE, _FUNCTION_TABLE, _LINK_TABLE, _TEXT_TABLE, _ATTRIBUTE_TABLE, _STACK_TABLE = range(1, 8)
+
+
+class Dictionary:
+    """Assigns numbers; it is written after all samples."""
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+        self._texts = {"": 0}
+        self._attributes: dict[tuple[str, str], int] = {}
+        self._stacks: dict[tuple[int, ...], int] = {}
+        self._locations: dict[int, int] = {}  # by step number
+        self._functions: dict[tuple[str, str, str, int], int] = {}
+        self._mappings: dict[BinaryId, int] = {}
+        self._limits: dict[BinaryId, int] = {}  # end of the known address range of each binary
+
+    def text(self, value: str) -> int:
+        """Return the number of a text."""
+        return self._texts.setdefault(value, len(self._texts))
+
+    def attribute(self, key: str, value: str) -> int:
+        """Return the number of an attribute with a text value."""
+        return _assign_number(self._attributes, (key, value))
+
+    def stack(self, steps: tuple[int, ...]) -> int:
+        """Return the number of a stack, given by its steps, outermost first."""
+        return _assign_number(self._stacks, steps)
+
+    def message(self) -> bytes:
+        """Return the tables; each is built before the tables that it refers to, which it may extend."""
+        stacks = [packed(1, [self._location(step) for step in reversed(steps)]) for steps in self._stacks]
+        locations = [self._encode_location(number, self._content.step(number)) for number in self._locations]
+        functions = [self._encode_function(*function) for function in self._functions]
+        mappings = [self._encode_mapping(binary) for binary in self._mappings]
+        attributes = [integer(1, self.text(key)) + message(2, text(1, value)) for key, value in self._attributes]
+        tables = {
+            _MAPPING_TABLE: mappings,
+            _LOCATION_TABLE: locations,
+            _FUNCTION_TABLE: functions,
+            _LINK_TABLE: [],
+            _ATTRIBUTE_TABLE: attributes,
+            _STACK_TABLE: stacks,
+        }
+        encoded = b"".join(message(table, entry) for table, entries in tables.items() for entry in (b"", *entries))
+        return encoded + b"".join(text(_TEXT_TABLE, each) for each in self._texts)
+
+    def _location(self, step: int) -> int:
+        return _assign_number(self._locations, step)
+
+    def _encode_location(self, number: int, step: Step) -> bytes:
+        key = step.name, step.symbol, step.path or step.defined_in, step.first_line
+        line = integer(1, _assign_number(self._functions, key)) + integer(2, step.line)
+        encoded = message(3, line)
+        if step.is_python or step.module:
+            encoded += packed(4, [self.attribute("profile.frame.type", "cpython" if step.is_python else "native")])
+        binary = self._content.binary(number)
+        if binary is None:
+            return encoded
+        self._limits[binary] = max(self._limits.get(binary, 0), step.offset + 1)
+        return integer(1, _assign_number(self._mappings, binary)) + integer(2, step.offset) + encoded
+
+    def _encode_function(self, name: str, symbol: str, path: str, line: int) -> bytes:
+        texts = (self.text(name), self.text(symbol), self.text(path))
+        return b"".join(integer(field, value) for field, value in enumerate((*texts, line), 1))
+
+    def _encode_mapping(self, binary: BinaryId) -> bytes:
+        known = {"gnu": binary.build_id, "htlhash": _compute_htlhash(binary)}
+        attributes = [
+            self.attribute(f"process.executable.build_id.{kind}", value) for kind, value in known.items() if value
+        ]
+        return integer(2, self._limits[binary]) + integer(4, self.text(binary.path)) + packed(5, attributes)
+
+
+def _compute_htlhash(binary: BinaryId) -> str:
+    """Return the hash of a binary; empty if the recorded file is missing or was replaced."""
+    path = Path(binary.path)
+    try:
+        return htlhash(path) if binary.fingerprint and fingerprint_of(path) == binary.fingerprint else ""
+    except (OSError, NoNativePartError):
+        return ""
+
+
+def _assign_number(table: dict[_Key, int], key: _Key) -> int:
+    """Return the number of an entry, added if new; 0 is the empty entry."""
+    return table.setdefault(key, len(table) + 1)

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
 from framedex.errors import FramedexError
-from framedex.export.records import records
+from framedex.export.call_tables import read_records
 
 try:
     import pyarrow as pa
@@ -25,8 +25,20 @@ except ImportError as error:
 if TYPE_CHECKING:
     from framedex.export.content import Content
 
-_AT_ONCE = 20_000  # rows per row group
-_WHOLE = {"id", "capture", "tid", "start", "duration", "error", "parent", "stack", "line", "offset", "first_line"}
+_GROUP_ROWS = 20_000  # rows per row group
+_INTEGER_COLUMNS = {
+    "id",
+    "capture",
+    "tid",
+    "start",
+    "duration",
+    "error",
+    "parent",
+    "stack",
+    "line",
+    "offset",
+    "first_line",
+}
 
 
 def write(content: Content, files: dict[str, IO[bytes]]) -> None:
@@ -36,25 +48,27 @@ def write(content: Content, files: dict[str, IO[bytes]]) -> None:
     by_recorded = {
         (kind.stack, kind.function): stacks.setdefault(content.steps(kind), len(stacks) + 1) for kind in kinds
     }
-    _write(files["calls"], ({**row, "stack": by_recorded[row["stack"], row["function"]]} for row in records(content)))
-    _write(files["stacks"], ({"id": number, "frames": list(steps)} for steps, number in stacks.items()))
+    _write_table(
+        files["calls"], ({**row, "stack": by_recorded[row["stack"], row["function"]]} for row in read_records(content))
+    )
+    _write_table(files["stacks"], ({"id": number, "frames": list(steps)} for steps, number in stacks.items()))
     frames = dict.fromkeys(number for steps in stacks for number in steps)
-    _write(files["frames"], ({"id": number, **asdict(content.step(number))} for number in frames))
+    _write_table(files["frames"], ({"id": number, **asdict(content.step(number))} for number in frames))
 
 
-def _write(file: IO[bytes], rows: Iterator[dict[str, Any]]) -> None:
-    some = list(islice(rows, _AT_ONCE))
-    schema = pa.schema([(name, _type(name, value)) for name, value in some[0].items()])
+def _write_table(file: IO[bytes], rows: Iterator[dict[str, Any]]) -> None:
+    batch = list(islice(rows, _GROUP_ROWS))
+    schema = pa.schema([(name, _column_type(name, value)) for name, value in batch[0].items()])
     with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-        while some:
-            writer.write_table(pa.Table.from_pylist(some, schema))
-            some = list(islice(rows, _AT_ONCE))
+        while batch:
+            writer.write_table(pa.Table.from_pylist(batch, schema))
+            batch = list(islice(rows, _GROUP_ROWS))
 
 
-def _type(name: str, value: Any) -> Any:
+def _column_type(name: str, value: Any) -> Any:
     """Return the type of a column, by name if its values may be missing."""
     if isinstance(value, bool):
         return pa.bool_()
     if name == "frames":
         return pa.list_(pa.int64())
-    return pa.int64() if name in _WHOLE else pa.string()
+    return pa.int64() if name in _INTEGER_COLUMNS else pa.string()

@@ -11,22 +11,24 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Any
 
-from framedex.errorcodes import error_name
-from framedex.export.collapsed import step_text
-from framedex.export.labels import line_text
-from framedex.export.perfetto_interned import Interned
-from framedex.export.perfetto_tracks import Tracks
+from framedex import words
+from framedex.errortext import error_name
+from framedex.export.collapsed import format_step
+from framedex.export.content import Begin, End, read_events
 from framedex.export.protobuf import double, fixed64, integer, message, text
-from framedex.export.spans import Begin, End, spans
+from framedex.export.samples import format_line
 
 if TYPE_CHECKING:
-    from framedex.export.content import Content
-    from framedex.export.weights import Weight
-    from framedex.model.exported import KindRow, LinkRow
+    from framedex.export.content import Content, Step
+    from framedex.export.formats import Weight
+    from framedex.model import CaptureRow, DeviceMemory
+    from framedex.model.totals import KindRow, LinkRow
+
 
 # Field numbers of TracePacket, TrackEvent and DebugAnnotation.
 _PACKET, _TIMESTAMP, _SEQUENCE, _EVENT, _INTERNED, _FLAGS, _DESCRIPTOR, _FIRST = 1, 8, 10, 11, 12, 13, 60, 87
@@ -34,7 +36,7 @@ _COMPRESSED = 50
 _CATEGORY, _ANNOTATION, _TYPE, _NAME, _TRACK, _COUNTED, _FLOW, _FLOW_END, _STACK = 3, 4, 9, 10, 11, 30, 47, 48, 56
 _BEGINS, _ENDS, _INSTANT, _COUNTER = 1, 2, 3, 4
 _CLEARED, _NEEDED = 1, 2
-_MOST_TOGETHER = 1 << 20
+_COMPRESSION_BYTES = 1 << 20
 """Size of packets compressed together, in bytes."""
 _IS_SEQUENCE, _IS_NEEDED = integer(_SEQUENCE, 1), integer(_FLAGS, _NEEDED)
 
@@ -57,10 +59,10 @@ class _Trace:
         self._packets = bytearray()
         self._interned = Interned(content)
         self._tracks = Tracks(content)
-        self._began = {capture.id: content.began(capture.id) for capture in content.captures}
-        self._of_kinds: dict[int, bytes] = {}
+        self._began = {capture.id: content.start_unix_ns(capture.id) for capture in content.captures}
+        self._slices: dict[int, bytes] = {}
         self._ends: dict[int, tuple[int, bytes]] = {}
-        self._annotated = lru_cache(maxsize=1 << 14)(self._annotations)
+        self._annotate_arguments = lru_cache(maxsize=1 << 14)(self._arguments_annotation)
 
     def begin(self) -> None:
         """Write the tracks: processes, threads, counters."""
@@ -71,73 +73,78 @@ class _Trace:
     def write_counters(self) -> None:
         """Write the device memory in use over time."""
         for device in self._content.memory:
-            track = integer(_TRACK, self._tracks.of_device(device)) + integer(_TYPE, _COUNTER)
+            track = integer(_TRACK, self._tracks.device_track(device)) + integer(_TYPE, _COUNTER)
             for time, used in device.over_time:
                 self._event(device.capture, time, track + integer(_COUNTED, used))
 
     def write_calls(self) -> None:
         """Write the begin and end of calls in time order, with flows from dispatching threads."""
         links = _Links(self._content.calls.links())
-        for event in spans(self._content.calls):
+        for event in read_events(self._content.calls):
             if isinstance(event, End):
                 self._end(event)
             else:
-                self._begin_call(event, links.of(event.call))
+                self._begin_call(event, links.take(event.call))
 
     def _begin_call(self, event: Begin, links: list[LinkRow]) -> None:
         kind = event.kind
-        if kind.id not in self._of_kinds:
-            self._of_kinds[kind.id] = self._of_kind(kind)
-        flows = b"".join(self._dispatched(event, link) for link in links)
-        told = self._of_kinds[kind.id] + flows + self._told("call", event.call) + self._annotated(event.arguments)
-        self._event(kind.capture, event.time, told)
+        if kind.id not in self._slices:
+            self._slices[kind.id] = self._slice_fields(kind)
+        flows = b"".join(self._write_dispatch(event, link) for link in links)
+        encoded = (
+            self._slices[kind.id]
+            + flows
+            + self._annotation("call", event.call)
+            + self._annotate_arguments(event.arguments)
+        )
+        self._event(kind.capture, event.time, encoded)
 
     def _end(self, event: End) -> None:
         if event.thread not in self._ends:
-            told = integer(_TRACK, self._tracks.of_thread(event.thread)) + integer(_TYPE, _ENDS)
-            self._ends[event.thread] = self._content.thread(event.thread).capture, told
-        capture, told = self._ends[event.thread]
-        self._event(capture, event.time, told)
+            encoded = integer(_TRACK, self._tracks.thread_track(event.thread)) + integer(_TYPE, _ENDS)
+            self._ends[event.thread] = self._content.thread(event.thread).capture, encoded
+        capture, encoded = self._ends[event.thread]
+        self._event(capture, event.time, encoded)
 
-    def _dispatched(self, event: Begin, link: LinkRow) -> bytes:
+    def _write_dispatch(self, event: Begin, link: LinkRow) -> bytes:
         """Write an instant with the start of a flow on the dispatching thread; return the end of the flow."""
         flow = event.call << 16 | link.thread & 0xFFFF
         line = self._content.line_of_node(link.node)
-        name = f"{line_text(line)} {line.function}" if line is not None else "has a call made"
-        instant = integer(_TYPE, _INSTANT) + integer(_TRACK, self._tracks.of_thread(link.thread))
-        known = self._told("known by", link.how) + self._told("call", event.call)
+        name = f"{format_line(line)} {line.function}" if line is not None else "dispatches a call"
+        instant = integer(_TYPE, _INSTANT) + integer(_TRACK, self._tracks.thread_track(link.thread))
+        known = self._annotation("known by", link.how) + self._annotation("call", event.call)
         stack = self._stack(tuple(self._content.chain(link.node)))
-        named = integer(_NAME, self._interned.name(name)) + fixed64(_FLOW, flow)
-        self._event(event.kind.capture, event.time, instant + named + known + stack)
+        name_fields = integer(_NAME, self._interned.name(name)) + fixed64(_FLOW, flow)
+        self._event(event.kind.capture, event.time, instant + name_fields + known + stack)
         return fixed64(_FLOW_END, flow)
 
-    def _of_kind(self, kind: KindRow) -> bytes:
+    def _slice_fields(self, kind: KindRow) -> bytes:
         """Return the fields shared by the slices of all calls of a kind."""
         line = self._content.line(kind)
-        name = kind.function if line is None else f"{line_text(line)} {kind.function}"
-        event = integer(_TYPE, _BEGINS) + integer(_TRACK, self._tracks.of_thread(kind.thread))
+        name = kind.function if line is None else f"{format_line(line)} {kind.function}"
+        event = integer(_TYPE, _BEGINS) + integer(_TRACK, self._tracks.thread_track(kind.thread))
         event += integer(_NAME, self._interned.name(name)) + integer(_CATEGORY, self._interned.category(kind.boundary))
-        event += self._stack(self._content.steps(kind)) + self._told("function", kind.function)
+        event += self._stack(self._content.steps(kind)) + self._annotation("function", kind.function)
         if line is not None:
-            event += self._told("line", f"{line.location.path}:{line.location.line}")
-            event += self._told("url", line.location.url) if line.location.url else b""
+            event += self._annotation("line", f"{line.location.path}:{line.location.line}")
+            event += self._annotation("url", line.location.url) if line.location.url else b""
         if kind.error:
-            event += self._told("error", error_name(kind.error) if kind.error > 0 else "had not returned")
+            event += self._annotation("error", error_name(kind.error) if kind.error > 0 else "had not returned")
         return event
 
     def _stack(self, steps: tuple[int, ...]) -> bytes:
-        lines = "\n".join(step_text(self._content.step(number)) for number in reversed(steps))
-        named = integer(1, self._interned.annotation("stack")) + integer(17, self._interned.text(lines))
-        return integer(_STACK, self._interned.stack(steps)) + message(_ANNOTATION, named)
+        lines = "\n".join(format_step(self._content.step(number)) for number in reversed(steps))
+        name_fields = integer(1, self._interned.annotation("stack")) + integer(17, self._interned.text(lines))
+        return integer(_STACK, self._interned.stack(steps)) + message(_ANNOTATION, name_fields)
 
-    def _annotations(self, arguments: str) -> bytes:
+    def _arguments_annotation(self, arguments: str) -> bytes:
         try:
             values = json.loads(arguments)
         except (ValueError, RecursionError):
             values = arguments  # a damaged capture
-        return self._told("arguments", values) if values else b""
+        return self._annotation("arguments", values) if values else b""
 
-    def _told(self, name: str, value: Any) -> bytes:
+    def _annotation(self, name: str, value: Any) -> bytes:
         return message(_ANNOTATION, integer(1, self._interned.annotation(name)) + self._value(value))
 
     def _value(self, value: Any) -> bytes:
@@ -159,10 +166,10 @@ class _Trace:
         self._packet(integer(_TIMESTAMP, self._began[capture] + time) + _IS_NEEDED + message(_EVENT, event))
 
     def _packet(self, packet: bytes) -> None:
-        news = self._interned.news()
-        told = message(_INTERNED, news) if news else b""
-        self._packets += message(_PACKET, _IS_SEQUENCE + told + packet)
-        if len(self._packets) >= _MOST_TOGETHER:
+        news = self._interned.take_new_entries()
+        encoded = message(_INTERNED, news) if news else b""
+        self._packets += message(_PACKET, _IS_SEQUENCE + encoded + packet)
+        if len(self._packets) >= _COMPRESSION_BYTES:
             self.flush()
 
     def flush(self) -> None:
@@ -178,7 +185,7 @@ class _Links:
         self._links = links
         self._next = next(links, None)
 
-    def of(self, call: int) -> list[LinkRow]:
+    def take(self, call: int) -> list[LinkRow]:
         """Return the links of a call; calls must come in ascending order."""
         found = []
         while self._next is not None and self._next.call <= call:
@@ -186,3 +193,150 @@ class _Links:
                 found.append(self._next)
             self._next = next(self._links, None)
         return found
+
+
+# Field numbers of InternedData.
+(
+    _INTERNED_CATEGORIES,
+    _INTERNED_NAMES,
+    _INTERNED_ANNOTATIONS,
+    _INTERNED_FUNCTIONS,
+    _INTERNED_FRAMES,
+    _INTERNED_STACKS,
+) = 1, 2, 3, 5, 6, 7
+_INTERNED_PATHS, _INTERNED_SOURCES, _INTERNED_MAPPINGS, _INTERNED_TEXTS = 17, 18, 19, 29
+
+
+class Interned:
+    """Assigns numbers, and returns new entries once."""
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+        self._numbers: dict[tuple[int, str], int] = {}
+        self._mappings: dict[str, int] = {}
+        self._frames: dict[int, int] = {}
+        self._stacks: dict[tuple[int, ...], int] = {}
+        self._new = bytearray()
+
+    def take_new_entries(self) -> bytes:
+        """Return the entries added since the last call, as `InternedData`."""
+        if not self._new:
+            return b""
+        encoded = bytes(self._new)
+        self._new.clear()
+        return encoded
+
+    def name(self, name: str) -> int:
+        """Return the number of an event name."""
+        return self._number(_INTERNED_NAMES, name)
+
+    def category(self, name: str) -> int:
+        """Return the number of a category."""
+        return self._number(_INTERNED_CATEGORIES, name)
+
+    def annotation(self, name: str) -> int:
+        """Return the number of an annotation name."""
+        return self._number(_INTERNED_ANNOTATIONS, name)
+
+    def text(self, value: str) -> int:
+        """Return the number of an annotation's text value."""
+        return self._number(_INTERNED_TEXTS, value)
+
+    def stack(self, steps: tuple[int, ...]) -> int:
+        """Return the number of a stack, given by its steps, outermost first."""
+        if steps not in self._stacks:
+            frames = [self._frame(number) for number in steps]
+            self._stacks[steps] = len(self._stacks) + 1
+            self._add_entry(
+                _INTERNED_STACKS, integer(1, self._stacks[steps]) + b"".join(integer(2, each) for each in frames)
+            )
+        return self._stacks[steps]
+
+    def _frame(self, number: int) -> int:
+        if number not in self._frames:
+            step = self._content.step(number)
+            encoded = integer(2, self._number(_INTERNED_FUNCTIONS, step.name)) + integer(3, self._mapping(step))
+            encoded += integer(4, step.offset)
+            if step.path:
+                encoded += integer(5, self._number(_INTERNED_SOURCES, step.path)) + integer(6, step.line)
+            self._frames[number] = len(self._frames) + 1
+            self._add_entry(_INTERNED_FRAMES, integer(1, self._frames[number]) + encoded)
+        return self._frames[number]
+
+    def _mapping(self, step: Step) -> int:
+        """Return the mapping of a frame: its binary, or the file of Python code, because every frame needs one."""
+        path = step.module or step.path
+        if path not in self._mappings:
+            self._mappings[path] = len(self._mappings) + 1
+            self._add_entry(
+                _INTERNED_MAPPINGS, integer(1, self._mappings[path]) + integer(7, self._number(_INTERNED_PATHS, path))
+            )
+        return self._mappings[path]
+
+    def _number(self, field: int, name: str) -> int:
+        key = field, name
+        if key not in self._numbers:
+            self._numbers[key] = len(self._numbers) + 1
+            self._add_entry(field, integer(1, self._numbers[key]) + text(2, name))
+        return self._numbers[key]
+
+    def _add_entry(self, field: int, content: bytes) -> None:
+        self._new += message(field, content)
+
+
+_BYTES = 3  # CounterDescriptor.Unit.UNIT_SIZE_BYTES
+
+
+class Tracks:
+    """Assigns numbers to tracks."""
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+        captures = [capture.id for capture in content.captures]
+        self._processes = {capture: number for number, capture in enumerate(captures, 1)}
+        self._threads = {thread: number for number, thread in enumerate(content.calls.threads, len(captures) + 1)}
+        first = len(captures) + len(self._threads) + 1
+        self._devices = {_device_key(device): number for number, device in enumerate(content.memory, first)}
+
+    def thread_track(self, thread: int) -> int:
+        """Return the track of a thread."""
+        return self._threads[thread]
+
+    def device_track(self, device: DeviceMemory) -> int:
+        """Return the track of a device's memory in use."""
+        return self._devices[_device_key(device)]
+
+    def descriptors(self) -> Iterator[bytes]:
+        """Yield all tracks, as `TrackDescriptor`."""
+        pids = self._pids()
+        for capture in self._content.captures:
+            process = integer(1, pids[capture.id]) + text(6, _process_name(capture)) + text(2, capture.command)
+            yield integer(1, self._processes[capture.id]) + message(3, process)
+        seen: set[tuple[int, int]] = set()
+        for thread in self._content.calls.threads.values():
+            if thread.capture not in pids:
+                continue
+            encoded = integer(1, self._threads[thread.id]) + integer(5, self._processes[thread.capture])
+            if (thread.capture, thread.tid) in seen:  # the system reused the id of a thread that had ended
+                yield encoded + text(2, thread.label)
+            else:
+                seen.add((thread.capture, thread.tid))
+                known = integer(1, pids[thread.capture]) + integer(2, thread.tid) + text(5, thread.label)
+                yield encoded + message(4, known)
+        for device in self._content.memory:
+            encoded = integer(1, self.device_track(device)) + integer(5, self._processes[device.capture])
+            yield encoded + text(2, f"memory in use, device {device.device}") + message(8, integer(3, _BYTES))
+
+    def _pids(self) -> dict[int, int]:
+        """Return the process id of each capture: the recorded one, unless several captures have the same."""
+        encoded = {capture: self._content.metadata[capture].pid or 0 for capture in self._processes}
+        times = Counter(encoded.values())
+        return {capture: pid if times[pid] == 1 else (1 << 22) + capture for capture, pid in encoded.items()}
+
+
+def _process_name(capture: CaptureRow) -> str:
+    return f"{words.command_short(capture.command)} (capture {capture.id})"
+
+
+def _device_key(device: DeviceMemory) -> tuple[int, str]:
+    return device.capture, device.device

@@ -9,14 +9,14 @@ from __future__ import annotations
 import zlib
 from typing import IO, TYPE_CHECKING
 
-from framedex.export.labels import Labels
+from framedex.export.formats import Weight
 from framedex.export.protobuf import integer, message, packed, text
-from framedex.export.weights import Weight, samples
+from framedex.export.samples import Labels, read_samples
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
     from framedex.export.content import Content, Step
-    from framedex.export.weights import Sample
+    from framedex.export.samples import Sample
 
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
 _GZIP = 31  # makes zlib write a gzip header and trailer
@@ -61,17 +61,17 @@ class _Profile:
         for each in Weight:
             self._out.write(message(_SAMPLE_TYPE, self._string(1, each.value) + self._string(2, each.unit)))
         labels = Labels(self._content)
-        for sample in samples(self._content, labels.of):
+        for sample in read_samples(self._content, labels.parse):
             self._out.write(message(_SAMPLE, self._sample(sample, labels)))
         for number, location in self._locations.items():
             self._out.write(message(_LOCATION, self._location(location, self._content.step(number))))
         for function, identifier in self._functions.items():
             name, symbol, path, line = function
-            named = self._string(2, name) + self._string(3, symbol) + self._string(4, path)
-            self._out.write(message(_FUNCTION, integer(1, identifier) + named + integer(5, line)))
+            name_fields = self._string(2, name) + self._string(3, symbol) + self._string(4, path)
+            self._out.write(message(_FUNCTION, integer(1, identifier) + name_fields + integer(5, line)))
         for path, identifier in self._mappings.items():
             self._out.write(message(_MAPPING, integer(1, identifier) + self._string(5, path) + _NAMED))
-        began = min(self._content.began(capture.id) for capture in self._content.captures)
+        began = min(self._content.start_unix_ns(capture.id) for capture in self._content.captures)
         self._out.write(integer(_TIME, began) + integer(_DEFAULT, self._index(weight.value)))
         self._out.write(self._string(_COMMENT, f"framedex {VERSION}"))
         for capture in self._content.captures:
@@ -82,10 +82,10 @@ class _Profile:
     def _sample(self, sample: Sample, labels: Labels) -> bytes:
         steps = reversed(self._content.steps(sample.kind))  # innermost first
         locations = [self._locations.setdefault(number, len(self._locations) + 1) for number in steps]
-        told = b"".join(
-            message(3, self._string(1, key) + self._string(2, value)) for key, value in labels.told(sample).items()
+        encoded = b"".join(
+            message(3, self._string(1, key) + self._string(2, value)) for key, value in labels.format(sample).items()
         )
-        return packed(1, locations) + packed(2, sample.values) + told
+        return packed(1, locations) + packed(2, sample.values) + encoded
 
     def _location(self, identifier: int, step: Step) -> bytes:
         key = step.name, step.symbol, step.path or step.defined_in, step.first_line

@@ -7,20 +7,25 @@ outside the folder are external symbols. Interpreter and glue frames are skipped
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from framedex import words
 from framedex.errors import FramedexError
 from framedex.export.protobuf import integer, message, packed, text
-from framedex.export.scip_calls import Calls, Function, Site
-from framedex.export.scip_ranges import Ranges
+from framedex.export.samples import read_samples
+from framedex.model.totals import Weights
+from framedex.regularfile import read_regular
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
-    from framedex.export.content import Content
-    from framedex.export.weights import Weight
-    from framedex.model.exported import Weights
+    from framedex.export.content import Content, Step
+    from framedex.export.formats import Weight
+    from framedex.export.samples import Sample
+    from framedex.model.totals import Weights
+
 
 _METADATA, _DOCUMENT, _EXTERNAL = 1, 2, 3
 _UTF8 = 1  # value in TextEncoding and PositionEncoding: columns count bytes
@@ -54,35 +59,182 @@ def _document(calls: Calls, path: str, sites: list[Site]) -> bytes:
     """Return the occurrences in a file and the symbols defined in it."""
     ranges = Ranges(Path(path))
     functions = calls.functions(path)
-    told = b""
+    encoded = b""
     for function in functions:
         if function.line:
-            told += message(2, _occurrence(calls, ranges, function.line, function) + integer(3, _DEFINITION))
+            encoded += message(2, _occurrence(calls, ranges, function.line, function) + integer(3, _DEFINITION))
     for site in sites:
-        for function, weights in calls.called(site).items():
-            said = f"At run time: {_amount(weights)}."
-            told += message(2, _occurrence(calls, ranges, site.line, function) + text(4, said))
-    return told + b"".join(message(3, _symbol(calls, function)) for function in functions)
+        for function, weights in calls.callees(site).items():
+            documentation = f"At run time: {_format_amount(weights)}."
+            encoded += message(2, _occurrence(calls, ranges, site.line, function) + text(4, documentation))
+    return encoded + b"".join(message(3, _symbol(calls, function)) for function in functions)
 
 
 def _occurrence(calls: Calls, ranges: Ranges, line: int, function: Function) -> bytes:
-    return packed(1, [line - 1, *ranges.of(line, function.name)]) + text(2, calls.symbol(function))
+    return packed(1, [line - 1, *ranges.columns(line, function.name)]) + text(2, calls.symbol(function))
 
 
 def _symbol(calls: Calls, function: Function) -> bytes:
     """Return the symbol information of a function: its callers, and the boundary functions that its lines led to."""
     callers = sorted(calls.callers(function).items(), key=lambda item: -item[1].calls)
-    lines = [f"- `{site.path}:{site.line}` (`{site.within}`): {_amount(of)}" for site, of in callers if site.path]
-    said = "\n".join(("Called at run time from:", "", *lines[:_MOST_CALLERS]))
+    lines = [
+        f"- `{site.path}:{site.line}` (`{site.within}`): {_format_amount(weights)}"
+        for site, weights in callers
+        if site.path
+    ]
+    documentation = "\n".join(("Called at run time from:", "", *lines[:_MOST_CALLERS]))
     if len(lines) > _MOST_CALLERS:
-        said += f"\n- and {words.count(len(lines) - _MOST_CALLERS, 'other line')}"
+        documentation += f"\n- and {words.count(len(lines) - _MOST_CALLERS, 'other line')}"
     relationships = b"".join(
-        message(4, text(1, symbol) + integer(2, 1)) for symbol in sorted(map(calls.symbol, calls.led_to(function)))
+        message(4, text(1, symbol) + integer(2, 1))
+        for symbol in sorted(map(calls.symbol, calls.reached_boundaries(function)))
     )
-    told = text(1, calls.symbol(function)) + (text(3, said) if lines else b"")
-    return told + relationships + integer(5, _FUNCTION) + text(6, function.name)
+    encoded = text(1, calls.symbol(function)) + (text(3, documentation) if lines else b"")
+    return encoded + relationships + integer(5, _FUNCTION) + text(6, function.name)
 
 
-def _amount(weights: Weights) -> str:
+def _format_amount(weights: Weights) -> str:
     """Return the number of boundary calls and their total time as text; nested calls do not count twice."""
     return f"{words.count(weights.calls, 'call')} of the runtime, {words.duration(max(weights.time, 0))}"
+
+
+_Key = TypeVar("_Key")
+
+_SIMPLE = re.compile(r"[A-Za-z0-9_+$-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function: its name and first line. If that is unknown, `path` is its binary or boundary, and `line` is 0."""
+
+    name: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A line of a file; `within` is the function that contains it."""
+
+    path: str
+    line: int
+    within: str
+
+
+class Calls:
+    """The calls between functions on all stacks. `root` is the folder of the documents."""
+
+    def __init__(self, content: Content, root: Path) -> None:
+        self._content = content
+        self._root = root
+        self._boundaries = {kind.function: kind.boundary for kind in content.calls.kinds.values()}
+        self._functions: dict[Function, None] = {}
+        self._sites: dict[Site, dict[Function, Weights]] = {}
+        self._callers: dict[Function, dict[Site, Weights]] = {}
+        self._reached_boundaries: dict[Function, set[Function]] = {}
+        for sample in read_samples(content):
+            self._add_sample(sample)
+
+    def documents(self) -> dict[str, list[Site]]:
+        """Return the files below the folder that are on stacks or define functions, each with its call sites."""
+        found: dict[str, list[Site]] = {}
+        for site in self._sites:
+            if self._is_inside(site.path):
+                found.setdefault(site.path, []).append(site)
+        for function in self._functions:
+            if self._begins_inside(function):
+                found.setdefault(function.path, [])
+        return found
+
+    def functions(self, path: str | None) -> list[Function]:
+        """Return the functions defined in a file; for None, those defined in no file below the folder."""
+        return [
+            function
+            for function in self._functions
+            if (function.path if self._begins_inside(function) else None) == path
+        ]
+
+    def callees(self, site: Site) -> dict[Function, Weights]:
+        """Return the functions called on a line, with their weights."""
+        return self._sites[site]
+
+    def callers(self, function: Function) -> dict[Site, Weights]:
+        """Return the lines that called a function, with their weights."""
+        return self._callers.get(function, {})
+
+    def reached_boundaries(self, function: Function) -> set[Function]:
+        """Return the boundary functions called by program lines in this function."""
+        return self._reached_boundaries.get(function, set())
+
+    def symbol(self, function: Function) -> str:
+        """Return the SCIP symbol of a function: its name, and its file and line to make it unique."""
+        path = PurePosixPath(function.path)
+        file = path.relative_to(self._root).as_posix() if self._begins_inside(function) else function.path
+        line = str(function.line) if function.line else ""
+        return f"framedex . . . {_escape(file)}/{_escape(function.name)}({line})."
+
+    def _begins_inside(self, function: Function) -> bool:
+        """Return whether the function's first line is known and its file is below the folder."""
+        return function.line > 0 and self._is_inside(function.path)
+
+    def _is_inside(self, path: str) -> bool:
+        return PurePosixPath(path).is_relative_to(self._root)
+
+    def _add_sample(self, sample: Sample) -> None:
+        """Count the edges of a sample's stack; a line that appears more than once counts once."""
+        kind = sample.kind
+        steps = [self._content.step(number) for number in self._content.steps(kind)]
+        boundary = Function(kind.function, kind.boundary, 0)
+        path_steps = [step for step in steps[:-1] if step.is_code and (step.path or step.module)]
+        functions = [*map(self._function, path_steps), boundary]
+        self._functions.update(dict.fromkeys(functions))
+        found = {(_call_site(step), function) for step, function in zip(path_steps, functions[1:], strict=True)}
+        line = self._content.line(kind)
+        if line is not None:
+            found.add((Site(line.location.path, line.location.line, line.function), boundary))
+            for step, function in zip(path_steps, functions[:-1], strict=True):
+                if (step.path, step.line) == (line.location.path, line.location.line):
+                    self._reached_boundaries.setdefault(function, set()).add(boundary)
+        for site, function in found:
+            _add(self._sites.setdefault(site, {}), function, sample.weights)
+            _add(self._callers.setdefault(function, {}), site, sample.weights)
+
+    def _function(self, step: Step) -> Function:
+        if not step.is_python and step.name in self._boundaries:
+            return Function(step.name, self._boundaries[step.name], 0)
+        return Function(step.name, step.defined_in or step.path or step.module, step.first_line)
+
+
+def _add(table: dict[_Key, Weights], key: _Key, weights: Weights) -> None:
+    table[key] = table.get(key, Weights()) + weights
+
+
+def _call_site(step: Step) -> Site:
+    return Site(step.path, step.line, step.name)
+
+
+def _escape(name: str) -> str:
+    """Return a name escaped for a symbol: in backquotes, which are doubled inside, unless it is a simple identifier."""
+    return name if _SIMPLE.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+
+
+_LAST_NAME = re.compile(r"([A-Za-z_]\w*)(?:<.*>)?$", re.DOTALL)
+
+
+class Ranges:
+    """The current lines of a file; empty if it is unreadable."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._lines = read_regular(path).splitlines()
+        except OSError:
+            self._lines = []
+
+    def columns(self, line: int, name: str) -> tuple[int, int]:
+        """Return the columns of a function's name (bytes from 0, end exclusive), else those of the line's text."""
+        text = self._lines[line - 1] if 0 < line <= len(self._lines) else b""
+        last = _LAST_NAME.search(name)
+        found = re.search(rb"\b%b\b" % last[1].encode(), text) if last is not None else None
+        if found is not None:
+            return found.start(), found.end()
+        return len(text) - len(text.lstrip()), len(text.rstrip())

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import IO, TYPE_CHECKING, Any
 
-from framedex.export.weights import Weight, samples
+from framedex.export.formats import Weight
+from framedex.export.samples import read_samples
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
     from framedex.export.content import Content, Step
-    from framedex.export.weights import Sample
+    from framedex.export.samples import Sample
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 _UNITS = {Weight.TIME: "nanoseconds", Weight.CALLS: "none", Weight.BYTES: "bytes"}
@@ -19,17 +20,22 @@ _UNITS = {Weight.TIME: "nanoseconds", Weight.CALLS: "none", Weight.BYTES: "bytes
 def write(content: Content, file: IO[bytes], weight: Weight) -> None:
     """Write one profile per thread and weight with a nonzero total; the given weight comes first."""
     threads: dict[int, list[Sample]] = {}
-    for sample in samples(content):
+    for sample in read_samples(content):
         threads.setdefault(sample.kind.thread, []).append(sample)
-    busiest = sorted(threads.values(), key=lambda of: -sum(weight.of(each.weights) for each in of))
+    busiest = sorted(
+        threads.values(), key=lambda thread_samples: -sum(weight.select(each.weights) for each in thread_samples)
+    )
     profiles = [
-        (each, of) for each in sorted(Weight, key=lambda it: it is not weight) for of in busiest if _total(of, each)
+        (each, thread_samples)
+        for each in sorted(Weight, key=lambda other: other is not weight)
+        for thread_samples in busiest
+        if _total(thread_samples, each)
     ]
     indices: dict[int, int] = {}
     text = json.dumps({"$schema": _SCHEMA, "exporter": f"framedex {VERSION}", "name": _name(content)})
     file.write(text.removesuffix("}").encode() + b', "activeProfileIndex": 0, "profiles": [')
-    for number, (each, of) in enumerate(profiles):
-        profile = json.dumps(_profile(content, indices, each, of))
+    for number, (each, thread_samples) in enumerate(profiles):
+        profile = json.dumps(_profile(content, indices, each, thread_samples))
         file.write((",\n" if number else "\n").encode() + profile.encode())
     frames = [json.dumps(_frame(content.step(number))) for number in indices]
     file.write(b'],\n"shared": {"frames": [\n' + ",\n".join(frames).encode() + b"]}}\n")
@@ -39,24 +45,24 @@ def _name(content: Content) -> str:
     return ", ".join(capture.command for capture in content.captures)
 
 
-def _total(of: list[Sample], weight: Weight) -> int:
-    return sum(weight.of(each.weights) for each in of)
+def _total(thread_samples: list[Sample], weight: Weight) -> int:
+    return sum(weight.select(each.weights) for each in thread_samples)
 
 
-def _profile(content: Content, indices: dict[int, int], weight: Weight, of: list[Sample]) -> dict[str, Any]:
-    weighed = [(each.kind, weight.of(each.weights)) for each in of if weight.of(each.weights)]
-    thread = content.thread(of[0].kind.thread)
+def _profile(content: Content, indices: dict[int, int], weight: Weight, thread_samples: list[Sample]) -> dict[str, Any]:
+    weighted = [(each.kind, weight.select(each.weights)) for each in thread_samples if weight.select(each.weights)]
+    thread = content.thread(thread_samples[0].kind.thread)
     capture = f" of capture {thread.capture}" if len(content.captures) > 1 else ""
     return {
         "type": "sampled",
         "name": f"{weight}, {thread.label}{capture}",
         "unit": _UNITS[weight],
         "startValue": 0,
-        "endValue": sum(value for _, value in weighed),
+        "endValue": sum(value for _, value in weighted),
         "samples": [
-            [indices.setdefault(number, len(indices)) for number in content.steps(kind)] for kind, _ in weighed
+            [indices.setdefault(number, len(indices)) for number in content.steps(kind)] for kind, _ in weighted
         ],
-        "weights": [value for _, value in weighed],
+        "weights": [value for _, value in weighted],
     }
 
 

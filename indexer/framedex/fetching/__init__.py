@@ -1,6 +1,7 @@
 """Download sources at a recorded commit into a cache that all projects share.
 
-Start at `fetch.py`, then `store.py` (git objects), `remotes.py` and `clones.py` (their origin) and `writing.py`.
+Start at `fetch.py`, then `wanted.py` (the commit to fetch), `store.py` (git objects and checkouts) and `suppliers.py`
+(remote repositories and local clones).
 Import modules of this package directly: settings need the addresses alone.
 
 Invariants:

@@ -1,7 +1,7 @@
 """Repository addresses that are safe to pass to git.
 
 git runs programs for some addresses (`ext::sh -c ...`), and parses others as options. A local folder is never passed to
-git as a remote, because its configuration would take effect. Its objects are read instead (`clones.py`).
+git as a remote, because its configuration would take effect. Its objects are read instead (`suppliers.py`).
 """
 
 from __future__ import annotations

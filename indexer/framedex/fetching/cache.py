@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.errors import FramedexError
+from framedex.folders import user_folder
 from framedex.releases.roots import is_commit
-from framedex.userfolders import user_folder
 
 _LOCK = "lock"
 
@@ -62,7 +62,7 @@ class SourceCache:
         with suppress(OSError):
             for folder in sorted(each for each in self.folder.iterdir() if each.is_dir()):
                 checkouts = tuple(sorted(each for each in folder.iterdir() if is_commit(each.name)))
-                found.append(Kept(folder.name, checkouts, _size(folder)))
+                found.append(Kept(folder.name, checkouts, _disk_usage(folder)))
         return found
 
     def remove(self, component: str) -> None:
@@ -101,7 +101,7 @@ class SourceCache:
             os.close(lock)
 
 
-def _size(folder: Path) -> int:
+def _disk_usage(folder: Path) -> int:
     together = 0
     for inside, _, names in os.walk(folder):
         for name in names:

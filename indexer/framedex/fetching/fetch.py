@@ -5,23 +5,34 @@ The suppliers are tried in order; each provides what the earlier ones did not ha
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from framedex import words
 from framedex.errors import FramedexError
 from framedex.fetching.cache import SourceCache
-from framedex.fetching.failures import failed, other_commit
-from framedex.fetching.remotes import OtherCommitError
-from framedex.fetching.running import GitFailedError, Told
-from framedex.fetching.store import ObjectStore, TreeFile
-from framedex.fetching.wanted import Wanted
-from framedex.fetching.writing import files_to_write, write_checkout
-from framedex.onpath import program_on_path
+from framedex.fetching.store import (
+    NOT_SERVED,
+    GitFailedError,
+    ObjectStore,
+    ReportProgress,
+    TreeFile,
+    files_to_write,
+    write_checkout,
+)
+from framedex.fetching.suppliers import OtherCommitError
+from framedex.fetching.wanted import Wanted, jax_at
+from framedex.folders import program_on_path
+from framedex.plaintext import printable, shell_word
 from framedex.progress import Advance, Progress
-from framedex.releases.checkout import read_checkout
+from framedex.regularfile import read_regular
+from framedex.releases.builds import PIN_FILES, Build, add_pinned_commits, find_pinned_xla_commit
+from framedex.releases.roots import read_checkout, shorten_revision
 
 
 class Supplier(Protocol):
@@ -35,23 +46,25 @@ class Supplier(Protocol):
         """The address of the supplier."""
         ...
 
-    def bring_commit(self, store: ObjectStore, wanted: Wanted, told: Told) -> str | None:
+    def bring_commit(self, store: ObjectStore, wanted: Wanted, told: ReportProgress) -> str | None:
         """Fetch a commit with all its folders into a store, and return its id.
 
         None if the supplier does not have it.
         """
         ...
 
-    def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: Told) -> None:
+    def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: ReportProgress) -> None:
         """Fetch the contents of files, as many as the supplier has."""
         ...
 
 
-def fetched_already(cache: SourceCache, wanted: Wanted) -> Path | None:
+def find_fetched_checkout(cache: SourceCache, wanted: Wanted) -> Path | None:
     """Return the cached checkout of a commit; None if there is none. Uses no network.
 
     Raises FramedexError if the checkout is damaged.
     """
+    if wanted.pinned_by:
+        return None
     store = ObjectStore(cache.store(wanted.component))
     commit = wanted.commit or (store.commit_of(f"refs/tags/{wanted.tag}") if store.folder.is_dir() else None)
     folder = cache.checkout(wanted.component, commit) if commit else None
@@ -69,6 +82,43 @@ def fetched_already(cache: SourceCache, wanted: Wanted) -> Path | None:
     return folder
 
 
+def pinned_in_cache(cache: SourceCache, jax_revision: str) -> str | None:
+    """Return the XLA commit that the cached checkout of a JAX commit or tag names; None without one."""
+    folder = find_fetched_checkout(cache, jax_at(jax_revision))
+    return find_pinned_xla_commit(partial(_read_text, folder)) if folder is not None else None
+
+
+def with_cached_pins(builds: Sequence[Build]) -> Sequence[Build]:
+    """Return the builds, with the commits of XLA that fetched sources of JAX name. Uses no network."""
+
+    def xla_commit_of(jax_revision: str) -> str | None:
+        try:
+            return pinned_in_cache(SourceCache.usual(), jax_revision)
+        except FramedexError:  # there is no cache, or it is damaged: a fetch reports that
+            return None
+
+    return add_pinned_commits(builds, xla_commit_of)
+
+
+def _read_text(folder: Path, file: str) -> str | None:
+    try:
+        return read_regular(folder / file).decode(errors="replace")
+    except OSError:
+        return None
+
+
+def _with_pinned_commit(cache: SourceCache, wanted: Wanted) -> Wanted:
+    commit = pinned_in_cache(cache, wanted.pinned_by)
+    if commit is None:
+        jax = jax_at(wanted.pinned_by)
+        raise FramedexError(
+            f"JAX {shorten_revision(wanted.pinned_by)} names no XLA commit in {', '.join(PIN_FILES)}"
+            + ("." if find_fetched_checkout(cache, jax) else ", because it could not be fetched."),
+            f"Find the commit in the build files of {jax.repository}; then `framedex sources fetch xla@COMMIT`.",
+        )
+    return replace(wanted, commit=commit, pinned_by="")
+
+
 def fetch_sources(
     cache: SourceCache, wanted: Wanted, suppliers: Sequence[Supplier], progress: Progress, waiting: Callable[[], object]
 ) -> Path:
@@ -78,8 +128,10 @@ def fetch_sources(
     that fetches the same component. Raises FramedexError. After an error or an interruption, fetched data is kept and
     the next call continues.
     """
+    if wanted.pinned_by:
+        wanted = _with_pinned_commit(cache, wanted)
     with cache.locked(wanted.component, waiting) as lock:
-        if (already := fetched_already(cache, wanted)) is not None:
+        if (already := find_fetched_checkout(cache, wanted)) is not None:
             return already
         fetching = _Fetching(ObjectStore(cache.store(wanted.component), [lock]), wanted, suppliers, progress)
         try:
@@ -92,9 +144,9 @@ def fetch_sources(
                     tag = "" if wanted.commit else wanted.tag
                     write_checkout(folder, fetching.store.folder, known, tag, files, [lock], advance)
         except OtherCommitError as error:
-            raise other_commit(wanted, fetching.asked or wanted.repository, str(error)) from error
+            raise other_commit_error(wanted, fetching.asked or wanted.repository, str(error)) from error
         except (GitFailedError, OSError) as error:
-            raise failed(wanted, fetching.asked, str(error), fetching.store.folder) from error
+            raise fetch_error(wanted, fetching.asked, str(error), fetching.store.folder) from error
         return folder
 
 
@@ -162,3 +214,72 @@ class _Steps:
         self._reached = max(done, self._reached)
         if step:
             self._advance(step)
+
+
+_NO_GIT = re.compile(r"there is no git")
+_TOO_OLD = re.compile(r"unknown option|framedex-origin' does not appear")
+_FULL = re.compile(r"No space left|[Dd]isk quota|File too large|file write error|unable to write file")
+_NOT_WRITABLE = re.compile(r"Permission denied(?! \()|Read-only file system|insufficient permission")
+_NOT_ALLOWED = re.compile(
+    r"[Aa]uthentication|could not read (?:Username|Password)|Permission denied \(|error: 40[13]|Host key"
+)
+_DAMAGED = re.compile(
+    r"too short to be a packfile|packfile .* (?:cannot be|is truncated|does not match)|corrupt|inflate|bad object"
+    r"|unable to read|loose object|not a tree|not a git repository|bad config|invalid sha1 pointer"
+)
+_LONGEST = 400  # maximum characters of quoted git output
+
+
+def fetch_error(wanted: Wanted, address: str | None, said: str, store: Path) -> FramedexError:
+    """Return the error for a failed git command with the output `said`; `address` is that of the remote, if any."""
+    where = f" from {address}" if address else ""
+    quoted = printable(said if len(said) <= _LONGEST else f"{said[:_LONGEST]}...").rstrip(".")
+    what = f"{wanted.title} could not be fetched{where}: {quoted}."
+    if _NO_GIT.search(said):
+        return FramedexError(what, f"Install git, or bring the sources yourself.\n{manual_instructions(wanted)}")
+    if _TOO_OLD.search(said):
+        return FramedexError(what, f"git 2.31 or later is needed.\n{manual_instructions(wanted)}")
+    if _FULL.search(said):
+        return FramedexError(
+            what,
+            f"Make room on the disk of {store.parent}, or set XDG_CACHE_HOME to another folder;"
+            " then run it again, and it goes on.",
+        )
+    if address is None and _NOT_WRITABLE.search(said):
+        return FramedexError(what, f"Check the permissions of {store.parent}, or set XDG_CACHE_HOME to another folder.")
+    if _DAMAGED.search(said) and (address is None or " ./objects/" in said):
+        return FramedexError(
+            what,
+            f"What is kept in {store.parent} is damaged. `framedex sources fetch --remove {wanted.component}` takes it"
+            " away; then fetch again.",
+        )
+    if NOT_SERVED.search(said):
+        return FramedexError(
+            what,
+            "That repository does not have the commit, does not give commits by their ids, or is served as plain files."
+            f" Fetch it where that is possible.\n{manual_instructions(wanted)}",
+        )
+    if _NOT_ALLOWED.search(said):
+        return FramedexError(what, "git cannot ask for a password here: set up a credential helper or an ssh agent.")
+    return FramedexError(
+        what, f"The download is kept: run the command again to continue.\n{manual_instructions(wanted)}"
+    )
+
+
+def other_commit_error(wanted: Wanted, address: str, said: str) -> FramedexError:
+    """Return the error for a repository that returned another commit."""
+    return FramedexError(
+        f"{address} returned another commit than {wanted.commit or wanted.tag}: {said}. It was rejected.",
+        f"Fetch it from its origin: {wanted.repository}.",
+    )
+
+
+def manual_instructions(wanted: Wanted) -> str:
+    """Return instructions to fetch the sources on another machine and to add them here."""
+    name = wanted.repository.rpartition("/")[2]
+    clone = f"git clone {wanted.repository}"
+    checkout = f"git -C {name} checkout {shlex.quote(wanted.commit or wanted.tag)}"
+    return (
+        f"On a machine with a network: `{clone}`, then `{checkout}`.\n"
+        f"Bring the folder here; then `framedex sources add {shell_word(name)}` and `framedex index`."
+    )

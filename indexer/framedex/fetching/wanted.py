@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from framedex.errors import FramedexError
-from framedex.releases.builds import Build
+from framedex.releases.builds import Build, pinning_jax
 from framedex.releases.repository import REPOSITORIES
-from framedex.releases.roots import COMPONENTS, RootState, build_text, is_commit, pin_url, short
+from framedex.releases.roots import COMPONENTS, RootState, build_text, is_commit, shorten_revision
 
 USUAL = ("xla", "jax")
 """The components fetched by default. Python's own sources are seldom needed."""
@@ -23,17 +23,28 @@ _SIZES = {"xla": (17, 110), "jax": (7, 37)}
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A commit of a component's repository. `commit` is empty if only the tag is known. `why` is a sentence."""
+    """A commit of a component's repository. `commit` is empty if only the tag is known. `why` is a sentence.
+
+    `pinned_by` is the JAX commit or tag that names the commit, if nothing else does and JAX is not fetched yet.
+    """
 
     component: str
     commit: str
     tag: str
     why: str
+    pinned_by: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The component and the commit, or the tag or the JAX revision that leads to the commit."""
+        return self.component, self.commit or self.tag or self.pinned_by
 
     @property
     def title(self) -> str:
         """Component and commit: `XLA 5a9e73cbd929`."""
-        return f"{COMPONENTS[self.component]} {short(self.commit) or self.tag}"
+        if self.pinned_by:
+            return f"XLA at the commit that JAX {shorten_revision(self.pinned_by)} names"
+        return f"{COMPONENTS[self.component]} {shorten_revision(self.commit) or self.tag}"
 
     @property
     def repository(self) -> str:
@@ -71,7 +82,10 @@ def wanted_sources(
         build = next((build for build in builds if build.component == component), None)
         if commit:
             one = Wanted(
-                NAMES[component], commit, "", f"{COMPONENTS[NAMES[component]]} {short(commit)}, as you name it"
+                NAMES[component],
+                commit,
+                "",
+                f"{COMPONENTS[NAMES[component]]} {shorten_revision(commit)}, as you name it",
             )
         elif build is None:
             if names:
@@ -82,21 +96,32 @@ def wanted_sources(
         elif NAMES[component] in there and not names:
             continue
         elif not build.revision:
-            unknown.append(_unknown(build, builds))
-            continue
+            jax = pinning_jax(build, builds)
+            if not jax:
+                unknown.append(_unknown_commit_error(build))
+                continue
+            source = jax_at(jax)
+            wanted.setdefault(source.key, source)
+            one = Wanted("xla", "", "", f"{build_text(build)}; JAX {shorten_revision(jax)} names it", pinned_by=jax)
         else:
-            one = _of_build(build)
-        wanted.setdefault((one.component, one.commit or one.tag), one)
+            one = _wanted_of_build(build)
+        wanted.setdefault(one.key, one)
     return list(wanted.values()), unknown
 
 
-def _unknown(build: Build, builds: Sequence[Build]) -> FramedexError:
-    url = pin_url(build, builds)
-    where = f"JAX names it in {url}. " if url else ""
-    return FramedexError(f"{build_text(build)}.", f"{where}Then: `framedex sources fetch {build.component}@COMMIT`.")
+def jax_at(revision: str) -> Wanted:
+    """Return the JAX sources at a commit or tag."""
+    commit, tag = (revision, "") if is_commit(revision) else ("", revision)
+    return Wanted("jax", commit, tag, f"JAX {shorten_revision(revision)} names the XLA commit of jaxlib")
 
 
-def _of_build(build: Build) -> Wanted:
+def _unknown_commit_error(build: Build) -> FramedexError:
+    return FramedexError(
+        f"{build_text(build)}.", f"Name the commit: `framedex sources fetch {build.component}@COMMIT`."
+    )
+
+
+def _wanted_of_build(build: Build) -> Wanted:
     component, why = NAMES[build.component], build_text(build)
     if not is_commit(build.revision):
         return Wanted(component, "", build.revision, why)

@@ -8,16 +8,19 @@ second. Candidates are listed but not counted for any line.
 
 from typing import TYPE_CHECKING
 
-from framedex.lazy import exports
+from framedex.lazy import export_lazily
 
 if TYPE_CHECKING:
-    from framedex.ffi.joins import FfiJoins, RunJoin, Site, follow_ffi, split_function
+    from framedex.ffi.joins import FfiJoins, RunJoin, Site, parse_ffi_joins, split_function
     from framedex.ffi.model import Problem
 
-__all__ = ["FfiJoins", "Problem", "RunJoin", "Site", "follow_ffi", "split_function"]
+__all__ = ["FfiJoins", "Problem", "RunJoin", "Site", "parse_ffi_joins", "split_function"]
 
 # Queries for targets do not need the joins.
-__getattr__ = exports(
+__getattr__ = export_lazily(
     __name__,
-    {"joins": ("FfiJoins", "RunJoin", "Site", "follow_ffi", "split_function"), "model": ("Problem",)},
+    {
+        "joins": ("FfiJoins", "RunJoin", "Site", "parse_ffi_joins", "split_function"),
+        "model": ("Problem",),
+    },
 )

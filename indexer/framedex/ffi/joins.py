@@ -18,7 +18,7 @@ from framedex.model import Capture, Function, Join
 
 BOUNDARY = "ffi"
 _STAGES = ("instantiate", "prepare", "initialize")
-_CUT_OFF = "..."
+_TRUNCATED_END = "..."
 
 PlainFrame = tuple[str, int, str]
 
@@ -75,7 +75,9 @@ class RunJoins:
     def join(self, function: int, arguments: str) -> RunJoin | None:
         """Return the join of a call, given the index of its function in the capture; None if the origin is unknown."""
         split = self._functions[function] if function < len(self._functions) else None
-        return None if split is None else _join(split, _decoded(arguments), self._by_number, self._by_target)
+        return (
+            None if split is None else _join_run(split, _parse_arguments(arguments), self._by_number, self._by_target)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,31 +90,31 @@ class FfiJoins:
     problems: tuple[Problem, ...] = ()
 
 
-def follow_ffi(capture: Capture) -> FfiJoins:
+def parse_ffi_joins(capture: Capture) -> FfiJoins:
     """Parse the descriptions of a capture that join its runs."""
     described: dict[str, list[dict[str, Any]]] = {}
     for description in capture.descriptions:
         described.setdefault(description.kind, []).append(description.content)
-    sites = {site.key: site for site in map(_site, described.get("ffi_site", ())) if site.frames}
-    instances = list(map(_instance, described.get("ffi_instance", ())))
+    sites = {site.key: site for site in map(_parse_site, described.get("ffi_site", ())) if site.frames}
+    instances = list(map(_parse_instance, described.get("ffi_instance", ())))
     for instance in instances:
         if instance.metadata_site is not None:
             sites.setdefault(instance.metadata_site.key, instance.metadata_site)
-    targets = tuple(map(_target, described.get("ffi_target", ())))
+    targets = tuple(map(_parse_target, described.get("ffi_target", ())))
     return FfiJoins(
         targets=targets,
         sites=sites,
-        runs=_runs(capture.functions, instances, sites, [target.name for target in targets]),
-        problems=tuple(map(_problem, described.get("ffi_problem", ()))),
+        runs=_build_run_joins(capture.functions, instances, sites, [target.name for target in targets]),
+        problems=tuple(map(_parse_problem, described.get("ffi_problem", ()))),
     )
 
 
-def metadata_keys(descriptions: Iterable[tuple[str, str]]) -> list[str | None]:
+def find_metadata_site_keys(descriptions: Iterable[tuple[str, str]]) -> list[str | None]:
     """Return the site key in the metadata of each described custom call; None if it has none.
 
     `descriptions` are kinds and their JSON, as in shared files.
     """
-    instances = (_instance(json.loads(text)) for kind, text in descriptions if kind == "ffi_instance")
+    instances = (_parse_instance(json.loads(text)) for kind, text in descriptions if kind == "ffi_instance")
     return [instance.metadata_site.key if instance.metadata_site is not None else None for instance in instances]
 
 
@@ -138,16 +140,18 @@ class _Instance:
 
     def fits(self, arguments: Mapping[str, Any]) -> bool:
         """Whether the known shapes of a run agree with those of this custom call."""
-        return _is_same(arguments.get("arguments"), self.operands) and _is_same(arguments.get("results"), self.results)
+        return _shapes_agree(arguments.get("arguments"), self.operands) and _shapes_agree(
+            arguments.get("results"), self.results
+        )
 
 
-def _is_same(recorded: object, described: str) -> bool:
+def _shapes_agree(recorded: object, described: str) -> bool:
     if not isinstance(recorded, str) or recorded == described:
         return True
-    return recorded.endswith(_CUT_OFF) and described.startswith(recorded.removesuffix(_CUT_OFF))
+    return recorded.endswith(_TRUNCATED_END) and described.startswith(recorded.removesuffix(_TRUNCATED_END))
 
 
-def _runs(
+def _build_run_joins(
     functions: Sequence[Function], instances: Sequence[_Instance], sites: Mapping[str, Site], targets: Sequence[str]
 ) -> RunJoins:
     by_number: dict[int, list[_Instance]] = {}
@@ -166,7 +170,7 @@ def _runs(
     return RunJoins(handlers, by_number, by_target)
 
 
-def _join(
+def _join_run(
     function: tuple[str, str],
     arguments: Mapping[str, Any],
     by_number: Mapping[int, Sequence[_Instance]],
@@ -178,27 +182,31 @@ def _join(
     if not described:
         # A site named by the run itself was certain at run time, although its description is not in the capture.
         named = arguments.get("site")
-        return _of(Join.EXACT, [named]) if isinstance(named, str) else _of(Join.SINGLE, by_target.get(target, ()))
+        return (
+            _build_join(Join.EXACT, [named])
+            if isinstance(named, str)
+            else _build_join(Join.SINGLE, by_target.get(target, ()))
+        )
     certain = [instance for instance in described if instance.how == "exact"]
     if certain:
         last = certain[-1]
         is_sure = stage != "execute" or last.fits(arguments)
-        return _of(Join.EXACT if is_sure else Join.AMBIGUOUS, [last.site] if last.site else [])
+        return _build_join(Join.EXACT if is_sure else Join.AMBIGUOUS, [last.site] if last.site else [])
     candidates = [instance for instance in described if stage != "execute" or instance.fits(arguments)]
-    return _of(Join.SINGLE, [each.site for each in candidates or described if each.site])
+    return _build_join(Join.SINGLE, [each.site for each in candidates or described if each.site])
 
 
-def _of(how: Join, sites: Sequence[str]) -> RunJoin | None:
+def _build_join(how: Join, sites: Sequence[str]) -> RunJoin | None:
     distinct = tuple(dict.fromkeys(sites))
     if not distinct:
         return None
     return RunJoin(how if len(distinct) == 1 else Join.AMBIGUOUS, distinct)
 
 
-def _instance(content: Mapping[str, Any]) -> _Instance:
+def _parse_instance(content: Mapping[str, Any]) -> _Instance:
     number, site = content.get("instance"), content.get("site")
     target = str(content.get("target"))
-    metadata_site = _metadata_site(site, target, _frames(content.get("frames")))
+    metadata_site = _parse_metadata_site(site, target, _parse_frames(content.get("frames")))
     return _Instance(
         number=number if isinstance(number, int) else None,
         how=str(content.get("join")),
@@ -210,7 +218,7 @@ def _instance(content: Mapping[str, Any]) -> _Instance:
     )
 
 
-def _metadata_site(key: object, target: str, frames: tuple[PlainFrame, ...]) -> Site | None:
+def _parse_metadata_site(key: object, target: str, frames: tuple[PlainFrame, ...]) -> Site | None:
     """Return the site in the metadata of the compiled program, the only one for JAX's own calls and exported programs.
 
     If another process created the site, this one is used until a capture of that process has the whole stack.
@@ -221,8 +229,8 @@ def _metadata_site(key: object, target: str, frames: tuple[PlainFrame, ...]) -> 
     return Site(key if isinstance(key, str) else f"hlo:{digest}", target, frames, 0, from_metadata=True)
 
 
-def _site(content: Mapping[str, Any]) -> Site:
-    frames = _frames(content.get("frames"))
+def _parse_site(content: Mapping[str, Any]) -> Site:
+    frames = _parse_frames(content.get("frames"))
     user_frame = content.get("user_frame")
     is_index = isinstance(user_frame, int) and 0 <= user_frame < len(frames)
     return Site(
@@ -234,33 +242,33 @@ def _site(content: Mapping[str, Any]) -> Site:
     )
 
 
-def _target(content: Mapping[str, Any]) -> Target:
+def _parse_target(content: Mapping[str, Any]) -> Target:
     version = content.get("api_version")
     return Target(
         name=str(content.get("target")),
         platform=str(content.get("platform")),
         api_version=version if isinstance(version, int) else 1,
-        stages=_texts(content.get("stages")),
+        stages=_parse_texts(content.get("stages")),
         is_wrapped=content.get("is_wrapped") is not False,
-        registered_at=_frames(content.get("registered_at")),
+        registered_at=_parse_frames(content.get("registered_at")),
     )
 
 
-def _problem(content: Mapping[str, Any]) -> Problem:
+def _parse_problem(content: Mapping[str, Any]) -> Problem:
     return Problem(
         target=str(content.get("target")),
         platform=str(content.get("platform")),
-        registered_for=_texts(content.get("registered_for")),
-        sites=_texts(content.get("sites")),
+        registered_for=_parse_texts(content.get("registered_for")),
+        sites=_parse_texts(content.get("sites")),
         message=str(content.get("message", "")),
     )
 
 
-def _texts(value: object) -> tuple[str, ...]:
+def _parse_texts(value: object) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
-def _frames(value: object) -> tuple[PlainFrame, ...]:
+def _parse_frames(value: object) -> tuple[PlainFrame, ...]:
     found: list[PlainFrame] = []
     for frame in value if isinstance(value, list) else ():
         match frame:
@@ -269,7 +277,7 @@ def _frames(value: object) -> tuple[PlainFrame, ...]:
     return tuple(found)
 
 
-def _decoded(arguments: str) -> Mapping[str, Any]:
+def _parse_arguments(arguments: str) -> Mapping[str, Any]:
     try:
         decoded = json.loads(arguments)
     except (ValueError, RecursionError):

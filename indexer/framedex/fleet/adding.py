@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from framedex import words
 from framedex.captures import CaptureStream, capture_state, is_being_written, read_metadata
+from framedex.capturetext import all_problems
 from framedex.errors import FramedexError
 from framedex.fleet.calls import CALLS_AT_ONCE, CallsFile
 from framedex.fleet.committed import Committed, remedy, rows_of_capture
@@ -30,8 +31,7 @@ from framedex.fleet.place import GRACE
 from framedex.fleet.rows import Row, StackTables
 from framedex.fleet.schema import CALL_KINDS, CAPTURES, FRAMES, STACKS
 from framedex.fleet.tables import KEYS, column_of, write_rows
-from framedex.index.file.values import storable
-from framedex.missing import all_problems
+from framedex.index.file.values import to_storable
 
 if TYPE_CHECKING:
     from framedex.fleet.place import Place
@@ -113,7 +113,7 @@ class Adding:
             raise FramedexError(f"{path} is still being written.", "Add it when its program has ended.")
         state = capture_state(path)
         origin = Origin.of(metadata)
-        generation = generation_of(read_drops(self._place), origin.day, storable(origin.job))
+        generation = generation_of(read_drops(self._place), origin.day, to_storable(origin.job))
         name = own_name(origin, state.signature, generation)
         known = self._committed(origin, generation)
         most = max((row.calls for row in known), default=0)
@@ -250,17 +250,17 @@ def _capture_row(stream: CaptureStream, origin: Origin, misuse: dict[str, int], 
     return {
         "capture": origin.capture,
         "day": origin.day,
-        "job": storable(origin.job),
+        "job": to_storable(origin.job),
         "rank": origin.rank,
-        "host": storable(metadata.host or ""),
+        "host": to_storable(metadata.host or ""),
         "pid": metadata.pid,
         "started": origin.began,
-        "command": storable(" ".join(metadata.argv)),
-        "path": storable(str(stream.capture.path.absolute())),
+        "command": to_storable(" ".join(metadata.argv)),
+        "path": to_storable(str(stream.capture.path.absolute())),
         "calls": stream.row,
         "stacks": len(stream.capture.stacks),
         "misuse": json.dumps(misuse, sort_keys=True),
         "problems": json.dumps(list(problems)),
         "packages": json.dumps(packages, sort_keys=True),
-        "metadata": storable(metadata.text),
+        "metadata": to_storable(metadata.text),
     }

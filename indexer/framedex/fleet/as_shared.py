@@ -15,7 +15,7 @@ from framedex import words
 from framedex.errors import FramedexError
 from framedex.fleet.libraries import pa
 from framedex.imports.columns import WITHOUT_OBJECTS, samples_of, spans_of
-from framedex.index.file.durations import bucket_of
+from framedex.index.file.values import duration_to_bucket
 from framedex.index.write.records import FrameRecord, FunctionRecord
 from framedex.model import (
     CallBatch,
@@ -273,7 +273,7 @@ def _durations(function: Integers, thread: Integers, duration: Integers) -> Inte
     pairs, count = np.unique(columns, axis=0, return_counts=True)
     counted: Counter[tuple[int, int, int]] = Counter()
     for (of_function, of_thread, each), calls in zip(pairs.tolist(), count.tolist(), strict=True):
-        counted[of_function, of_thread, bucket_of(each)] += calls
+        counted[of_function, of_thread, duration_to_bucket(each)] += calls
     return np.array([(*key, calls) for key, calls in counted.items()], np.int64).reshape(-1, 4)
 
 

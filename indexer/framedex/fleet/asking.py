@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from framedex import words
-from framedex.errors import FramedexError
+from framedex.errors import FramedexError, raise_if_no_descriptor
 from framedex.fleet import schema
 from framedex.fleet.committed import COLUMNS, Committed, counted, is_dropped, remedy, whole_parts
 from framedex.fleet.drops import read_drops
 from framedex.fleet.libraries import duckdb, pa
 from framedex.fleet.marks import names_going
 from framedex.fleet.tables import calls_in
-from framedex.systemlimits import raise_if_no_descriptor
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from framedex.fleet.libraries import pa, parquet
 from framedex.fleet.schema import CALLS
-from framedex.index.file.values import storable
+from framedex.index.file.values import to_storable
 from framedex.index.write.capture import thread_label
 from framedex.objects import ViolationKind
 
@@ -95,9 +95,9 @@ class CallsFile:
         for kind in batch.kinds:
             function, thread = capture.functions[kind.function], capture.threads[kind.thread]
             label = thread_label(thread, capture.metadata.pid)
-            names = (storable(function.boundary), storable(function.name), label)
+            names = (to_storable(function.boundary), to_storable(function.name), label)
             self._kinds.append((*names, self._stacks[kind.stack], kind.error))
-        self._arguments += map(storable, batch.arguments)
+        self._arguments += map(to_storable, batch.arguments)
         kinds = list(ViolationKind)
         for place in batch.violations[:, 0].tolist():
             name = kinds[place].value

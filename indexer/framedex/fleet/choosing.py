@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from framedex import words
 from framedex.errors import FramedexError
-from framedex.index.file.values import storable
+from framedex.index.file.values import to_storable
 from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Chosen:
         found = asking.query(f"SELECT {', '.join(columns)} FROM captures ORDER BY started, capture").rows
         rows = [dict(zip(columns, row, strict=True)) for row in found]
         ids = {_id(told, [row["capture"] for row in rows], asking) for told in self.captures}
-        job = None if self.job is None else storable(self.job)
+        job = None if self.job is None else to_storable(self.job)
         chosen = [
             row
             for row in rows

@@ -13,11 +13,11 @@ from framedex.binaries import KeptBinaries
 from framedex.errors import FramedexError
 from framedex.fleet.identities import frame_ids
 from framedex.index import Index, Store
-from framedex.ingest.captures import record_of
+from framedex.ingest.captures import build_capture_record
+from framedex.ingest.locations import locate_functions
 from framedex.ingest.naming import Namer
-from framedex.ingest.placing import place_functions
-from framedex.ingest.recorded import RecordedBinaries
-from framedex.ingest.released import owe_to_release_maps
+from framedex.ingest.recorded_binaries import RecordedBinaries
+from framedex.ingest.release_maps import mark_stale_for_release_maps
 from framedex.model import NativeFrame, Stack
 from framedex.progress import Silence
 from framedex.sharing.naming import IndexedNames
@@ -100,13 +100,13 @@ class Names:
         try:
             with Store(self._path) as store:
                 with store.transaction():
-                    owe_to_release_maps(store.sources)
-                record, problems = record_of(only, self._namer)
+                    mark_stale_for_release_maps(store.sources)
+                record, problems = build_capture_record(only, self._namer)
                 writer = store.begin_capture(record, 0)
                 assert writer is not None  # without a signature it is always written anew
                 writer.finish()
                 with store.transaction():
-                    place_functions(store.sources, Silence(), self._binaries)
+                    locate_functions(store.sources, Silence(), self._binaries)
                 with Index.open(self._path) as index:
                     return IndexedNames(_Definitions(only), index.capture(writer.id)).frames(), problems
         except FramedexError as error:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.errors import FramedexError
 from framedex.fleet.as_shared import write_pulled
-from framedex.ingest.importing import Imported, import_file
+from framedex.ingest.imports import Imported, import_file
 from framedex.shared.reading import UNSOUND
 
 if TYPE_CHECKING:
     from framedex.fleet.asking import Asking
     from framedex.index import Store
-    from framedex.path_resolution.rules import PathRule
+    from framedex.path_resolution.files import PathRule
     from framedex.progress import Progress
 
 

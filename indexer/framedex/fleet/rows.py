@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from framedex.fleet.identities import frame_ids, id_of, stack_id
-from framedex.index.file.installed import is_hook, is_installed
-from framedex.index.file.values import signed, storable
+from framedex.index.file.paths import is_framedex_hook, is_installed
+from framedex.index.file.values import to_signed, to_storable
 from framedex.model import Language
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class StackTables:
         for frame in frames:
             location = self._named[frame][0].location
             is_python = self._named[frame][0].function.language is Language.PYTHON
-            if is_python and location is not None and not is_hook(location.path):
+            if is_python and location is not None and not is_framedex_hook(location.path):
                 yield frame, location.path
 
 
@@ -87,15 +87,15 @@ def _row(depth: int, record: FrameRecord) -> Row:
         "depth": depth,
         "language": function.language.value,
         "role": function.role.value,
-        "function": storable(function.name),
-        "symbol": storable(function.symbol),
-        "path": None if place is None else storable(place.path),
+        "function": to_storable(function.name),
+        "symbol": to_storable(function.symbol),
+        "path": None if place is None else to_storable(place.path),
         "line": record.line if place is None else place.line,
         "how": None if place is None else place.how.value,
-        "module": storable(function.module if binary is None else binary.path),
+        "module": to_storable(function.module if binary is None else binary.path),
         "build_id": "" if binary is None else binary.build_id,
         "fingerprint": "" if binary is None else binary.fingerprint,
-        "offset": signed(record.offset),
+        "offset": to_signed(record.offset),
         "first_line": function.first_line,
         "is_returning": record.returning,
     }

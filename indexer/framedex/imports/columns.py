@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.file.conventions import SAMPLES, SPAN
+from framedex.index.file.conventions import MAX_SAMPLES, SPAN_SIZE
 from framedex.model import ObjectColumns
 
 Integers = npt.NDArray[np.int64]
@@ -30,16 +30,16 @@ def samples_of(kind: Integers, argument: Integers) -> Integers:
     pairs = np.unique(np.stack([kind, argument], axis=1), axis=0)
     begin = np.concatenate([[True], pairs[1:, 0] != pairs[:-1, 0]])[: len(pairs)]
     rank = np.arange(len(pairs)) - np.maximum.accumulate(np.where(begin, np.arange(len(pairs)), 0))
-    return np.asarray(pairs[rank < SAMPLES], np.int64)
+    return np.asarray(pairs[rank < MAX_SAMPLES], np.int64)
 
 
 def spans_of(first: int, kind: Integers) -> Integers:
     """Of each `SPAN` rows, counted from row 0, the first and the last of a kind: rows (kind, first, last)."""
     row = first + np.arange(len(kind))
-    order = np.lexsort((row, row // SPAN, kind))
+    order = np.lexsort((row, row // SPAN_SIZE, kind))
     kind, row = kind[order], row[order]
     is_first = np.ones(len(kind), np.bool_)
-    is_first[1:] = (kind[1:] != kind[:-1]) | (row[1:] // SPAN != row[:-1] // SPAN)
+    is_first[1:] = (kind[1:] != kind[:-1]) | (row[1:] // SPAN_SIZE != row[:-1] // SPAN_SIZE)
     starts = np.flatnonzero(is_first)
     ends = np.append(starts[1:], len(kind))[: len(starts)] - 1
     return np.stack([kind[starts], row[starts], row[ends]], axis=1)

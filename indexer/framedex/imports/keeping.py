@@ -14,14 +14,13 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from framedex.captures import capture_folders, foreign_file, read_metadata, write_foreign
-from framedex.captures.removal import put_aside, put_back
-from framedex.errors import FramedexError
+from framedex.captures.folders import rename_for_removal, undo_removal
+from framedex.errors import FramedexError, SystemLimitError
 from framedex.imports.reading import format_of, unreadable
 from framedex.model import Foreign
-from framedex.model.metadata import SHARED
+from framedex.model.metadata import SHARED_FORMAT
 from framedex.regularfile import open_regular
 from framedex.shared.keeping import keep_shared
-from framedex.systemlimits import SystemLimitError
 
 _AT_ONCE = 1 << 20  # bytes
 _COPYING = ".importing-"  # what folders of copies begin with
@@ -68,7 +67,7 @@ def kept_file(
                     return known
                 folder = placed.enter_context(_moved(temporary, known.folder if known else _free(captures)))
                 try:  # only now, as a folder with it is a capture
-                    if name == SHARED:
+                    if name == SHARED_FORMAT:
                         keep_shared(folder, foreign)
                     else:
                         write_foreign(folder, foreign, file.stat().st_mtime_ns)
@@ -108,18 +107,18 @@ def _moved(temporary: Path, folder: Path) -> Iterator[Path]:
     """Put a folder in the place of another one, which comes back if the block raises."""
     aside = None
     try:
-        aside = put_aside(folder) if folder.exists() else None
+        aside = rename_for_removal(folder) if folder.exists() else None
         temporary.rename(folder)
     except OSError as error:
         if aside is not None:
-            put_back(aside)
+            undo_removal(aside)
         raise _unkept(folder, error) from error
     try:
         yield folder
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         if aside is not None:
-            put_back(aside)
+            undo_removal(aside)
         raise
     if aside is not None:
         shutil.rmtree(aside, ignore_errors=True)

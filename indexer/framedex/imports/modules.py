@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.binaries import Binary
-from framedex.binaries.htlhash import htlhash
+from framedex.binaries.recorded_files import htlhash
 from framedex.captures import fingerprint_of
 from framedex.imports.building import Builder
 from framedex.model import Language, Module, NativeFrame, ToldFrame

@@ -14,7 +14,7 @@ from framedex.imports.readers import chrome, collapsed, memray, perf_script, per
 from framedex.imports.source import Source
 from framedex.imports.unread import unread
 from framedex.model import Foreign
-from framedex.model.metadata import SHARED
+from framedex.model.metadata import SHARED_FORMAT
 from framedex.shared import archive
 
 
@@ -32,7 +32,7 @@ class Format:
 
 # The first that fits is it: what can be told surely comes first, what is only likely last.
 FORMATS = (
-    Format(SHARED, archive.fits, None),
+    Format(SHARED_FORMAT, archive.fits, None),
     Format("speedscope", speedscope.fits, speedscope.read),
     Format("memray csv", memray.fits_csv, memray.read_csv),
     Format("memray gprof2dot", memray.fits_gprof2dot, memray.read_gprof2dot),

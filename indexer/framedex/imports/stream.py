@@ -13,7 +13,7 @@ from framedex.captures import foreign_file, read_metadata
 from framedex.imports.building import Builder
 from framedex.imports.columns import WITHOUT_OBJECTS, samples_of, spans_of
 from framedex.imports.reading import read_profile
-from framedex.index.file.durations import bucket_of
+from framedex.index.file.values import duration_to_bucket
 from framedex.model import CallBatch, CallKind, Calls, Capture, KindTotals, Metadata, Stops
 
 Integers = npt.NDArray[np.int64]
@@ -48,7 +48,7 @@ class ForeignStream:
             stacks=builder.stacks,
             functions=(weighing.function,) if weighing is not None else (),
             threads=builder.threads,
-            calls=Calls.none(),
+            calls=Calls.empty(),
             problems=(),
             stops=Stops(),
         )
@@ -87,7 +87,7 @@ class ForeignStream:
         pairs, count = np.unique(np.stack([thread, duration], axis=1), axis=0, return_counts=True)
         counted: Counter[tuple[int, int]] = Counter()
         for (of_thread, each), samples in zip(pairs.tolist(), count.tolist(), strict=True):
-            counted[of_thread, bucket_of(each)] += samples
+            counted[of_thread, duration_to_bucket(each)] += samples
         rows = [(0, of_thread, bucket, samples) for (of_thread, bucket), samples in counted.items()]
         return np.array(rows, np.int64).reshape(-1, 4)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from framedex.errors import FramedexError
 from framedex.model import Function
-from framedex.model.profile_totals import PROFILE
+from framedex.model.totals import PROFILE_BOUNDARY
 
 _NANOSECONDS = {
     **dict.fromkeys(("ns", "nanosecond", "nanoseconds"), 1),
@@ -66,7 +66,7 @@ class Weighing:
     @property
     def function(self) -> Function:
         """What the index has in place of the function that was called: the value, by its name and unit."""
-        return Function(PROFILE, str(self.value))
+        return Function(PROFILE_BOUNDARY, str(self.value))
 
     def weight(self, values: Sequence[int]) -> Weight:
         """The weight of a sample, by its values."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from framedex.errors import FramedexError
-from framedex.index.file.database import changed_by_others, find_index
+from framedex.index.file.database import changed_index_error, find_index
 from framedex.index.reader import Index
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def open_index(
     path: str | os.PathLike[str] = ".", *, captures: Literal["latest", "all"] | Collection[int] | int = "latest"
 ) -> Index:
-    """Open an index, for use in a `with` block or until `close`.
+    """Open an index, to be used in a `with` block or closed with `close`.
 
     `path` is an index file, or a folder: then the index is in this folder or in the nearest one above. `captures`
     selects the captures: those of the latest run with calls, all, one by its id, or several.
@@ -34,16 +34,16 @@ def open_index(
     if isinstance(captures, int):
         captures = [captures]
     if not captures or (isinstance(captures, str) and captures not in ("latest", "all")):
-        raise FramedexError(f"{captures!r} does not name captures.", 'Give "latest", "all", or ids: [3, 5].')
-    index = Index.open(_index_of(Path(path)))
+        raise FramedexError(f"{captures!r} does not name captures.", 'Use "latest", "all", or ids: [3, 5].')
+    index = Index.open(_find_index_file(Path(path)))
     if index.was_changed:
-        warnings.warn(str(changed_by_others(index.path)), stacklevel=2)
+        warnings.warn(str(changed_index_error(index.path)), stacklevel=2)
     try:
-        chosen = [row.id for row in latest_run(index)] if captures == "latest" else captures
+        chosen = [row.id for row in find_latest_run(index)] if captures == "latest" else captures
         if isinstance(chosen, str) or {*chosen} == {row.id for row in index.captures()}:
             return index
-        known_captures(index, chosen)
-        narrow = index.within(chosen)
+        find_captures(index, chosen)
+        narrow = index.restrict_to_captures(chosen)
     except BaseException:
         index.close()
         raise
@@ -51,7 +51,7 @@ def open_index(
     return narrow
 
 
-def known_captures(index: Index, ids: Collection[int]) -> list[CaptureRow]:
+def find_captures(index: Index, ids: Collection[int]) -> list[CaptureRow]:
     """Return the captures with these ids, in their order. Raises FramedexError if one is missing."""
     captures = {row.id: row for row in index.captures()}
     for capture in ids:
@@ -63,13 +63,13 @@ def known_captures(index: Index, ids: Collection[int]) -> list[CaptureRow]:
     return [captures[capture] for capture in dict.fromkeys(ids)]
 
 
-def latest_run(index: Index) -> list[CaptureRow]:
+def find_latest_run(index: Index) -> list[CaptureRow]:
     """Return the captures of the latest run with calls."""
     with_calls = [row for row in index.captures() if row.calls]
     return [row for row in with_calls if row.run == with_calls[-1].run]
 
 
-def _index_of(path: Path) -> Path:
+def _find_index_file(path: Path) -> Path:
     if not path.is_dir():
         return path
     found = find_index(path)

@@ -11,14 +11,19 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from framedex.errors import FramedexError
-from framedex.index.file.database import PATIENCE, StillConnection, connect_reading, file_identity, translated
-from framedex.index.file.project import has_moved
+from framedex.folders import check_index_path
+from framedex.index.file.database import (
+    LOCK_TIMEOUT_S,
+    StillConnection,
+    connect_reading,
+    file_identity,
+    translate_errors,
+)
+from framedex.index.file.paths import has_project_moved
 from framedex.index.file.seal import was_changed
-from framedex.index.file.soundness import Attention, blaming_damage, is_unsound
-from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, capture_row, frames_by_id
-from framedex.index.read.scope import Scope
-from framedex.index.read.urls import Urls
-from framedex.indexplace import check_index_place
+from framedex.index.file.soundness import Attention, is_inconsistent, report_damage
+from framedex.index.read.locations import Urls
+from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, Scope, build_capture, frames_by_id
 from framedex.model import Counted
 
 if TYPE_CHECKING:
@@ -26,13 +31,12 @@ if TYPE_CHECKING:
     from framedex.index.ask.call.exported import Exported
     from framedex.index.ask.call.objects import Objects
     from framedex.index.ask.capture.capture import CaptureContents
-    from framedex.index.ask.costs.programs import CompiledProgram
+    from framedex.index.ask.costs.compilations import CompiledProgram
     from framedex.index.ask.ffi import Ffi
     from framedex.index.ask.guidebook.capture import ObservedCapture
     from framedex.index.ask.line.line import File, Line
-    from framedex.index.ask.name.beginnings import Beginnings
     from framedex.index.ask.name.functions import Functions
-    from framedex.index.ask.name.names import Names
+    from framedex.index.ask.name.names import Beginnings, Names
     from framedex.index.ask.sources import Sources
     from framedex.model import (
         AnswerOf,
@@ -46,7 +50,7 @@ if TYPE_CHECKING:
         Transfers,
         Waiting,
     )
-    from framedex.model.below_lines import BelowLine
+    from framedex.model.functions import BelowLine
     from framedex.progress import Progress
 
 Kept = TypeVar("Kept")
@@ -67,18 +71,18 @@ class Index:
     def __init__(self, reader: Reader, *, may_write: bool = True) -> None:
         self._reader = reader
         self._may_write = may_write
-        self._opened = self._identity()
-        self.was_changed = was_changed(reader.path, may_seal=may_write) or is_unsound(
+        self._identity = self._read_identity()
+        self.was_changed = was_changed(reader.path, may_seal=may_write) or is_inconsistent(
             reader.connection, reader.path, may_seal=may_write
         )
-        """Whether another program had changed the file when it was opened: answers may be wrong."""
+        """Whether another program had changed the file before it was opened. Then answers may be wrong."""
         self._attention = Attention(reader.connection) if self.was_changed else None
 
     @classmethod
     def open(
         cls,
         path: Path,
-        patience: float = PATIENCE,
+        patience: float = LOCK_TIMEOUT_S,
         links: Mapping[str, str] | None = None,
         *,
         counted: Counted = Counted.ALL,
@@ -95,24 +99,26 @@ class Index:
         Raises FramedexError if the index is missing, damaged, locked or of another version.
         """
         connection = connect_reading(path, patience)
-        if may_write and _has_moved(connection, path):
+        if may_write and _has_project_moved(connection, path):
             connection.close()
-            _follow_project(path)
+            _update_project_paths(path)
             connection = connect_reading(path, patience)
         scope = Scope(is_latest=counted is Counted.LATEST)
-        return cls(Reader.on(connection, path, links or {}, scope), may_write=may_write)
+        return cls(Reader.from_connection(connection, path, links or {}, scope), may_write=may_write)
 
-    def within(self, captures: Collection[int]) -> Index:
-        """Return a new index restricted to these captures, by their ids; it must be closed separately.
+    def restrict_to_captures(self, captures: Collection[int]) -> Index:
+        """Return a new index restricted to the captures with these ids; it must be closed separately.
 
         Later writes do not change its captures. The first query for a line or a function takes time proportional to
         their stacks.
         """
-        from framedex.index.within import narrow  # imported here because it loads the schema
+        from framedex.index.subset import hide_other_captures  # imported here because it loads the schema
 
-        reader = Reader.on(connect_reading(self.path, PATIENCE), self.path, self.links, Scope(is_within=True))
-        with translated(self.path):
-            narrow(reader.connection, captures)
+        reader = Reader.from_connection(
+            connect_reading(self.path, LOCK_TIMEOUT_S), self.path, self.links, Scope(is_within=True)
+        )
+        with translate_errors(self.path):
+            hide_other_captures(reader.connection, captures)
         return Index(reader, may_write=self._may_write)
 
     def __enter__(self) -> Index:
@@ -137,19 +143,19 @@ class Index:
         """The project's own URL templates."""
         return self._reader.links
 
-    def replaced(self) -> bool:
+    def was_replaced(self) -> bool:
         """Whether the file at `path` was replaced since it was opened, so that it must be opened again.
 
         Writes into the file do not count: the same Index answers from the new state.
         """
-        return self._identity() != self._opened
+        return self._read_identity() != self._identity
 
-    def _identity(self) -> tuple[int, ...] | None:
+    def _read_identity(self) -> tuple[int, ...] | None:
         return file_identity(self.path, with_content=isinstance(self._reader.connection, StillConnection))
 
     def state(self) -> tuple[int, ...]:
-        """Return a value that differs after a write by others, and for another file at the same path."""
-        return *self._reader.rows("PRAGMA data_version")[0], *(self._opened or ())
+        """Return a value that changes after writes by others and after the file was replaced."""
+        return *self._reader.rows("PRAGMA data_version")[0], *(self._identity or ())
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -159,35 +165,35 @@ class Index:
         """
         if self._attention is not None:
             self._attention.begin()
-        with blaming_damage(self.path), translated(self.path), self._reader.memory.held(self._reader.connection):
+        with report_damage(self.path), translate_errors(self.path), self._reader.cache.hold(self._reader.connection):
             yield
 
-    def tell(self, listener: Progress) -> None:
+    def set_progress_listener(self, listener: Progress) -> None:
         """Set the listener for the progress of queries that read many calls."""
-        self._reader.looking.listener = listener
+        self._reader.progress.listener = listener
 
-    def remembered(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        """Return the result of `make`, which may query only this index; inside `reading`, it is cached under the key.
+    def get_cached(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """Return the result of `make`, which may query only this index. Inside `reading`, it is cached under the key.
 
-        The result is shared, so callers must not modify it.
+        Callers must not modify the result, because it is shared.
         """
-        return self._reader.memory.recall(("asked", key), make)
+        return self._reader.cache.get_or_compute(("asked", key), make)
 
-    def rests_on(self, path: str) -> None:
-        """Make the result under computation depend on the state of the file at the path."""
-        self._reader.memory.file(path)
+    def depend_on_file(self, path: str) -> None:
+        """Invalidate the cached result under computation when the file at the path changes."""
+        self._reader.cache.find_file(path)
 
-    def published(self, location: Location) -> Location:
-        """Return the location with its public URL, if its file is not local and a URL is known."""
-        return Urls(self._reader).added(location)
+    def add_public_url(self, location: Location) -> Location:
+        """Return the location, with its public URL if its file is not local and a URL is known."""
+        return Urls(self._reader).add_url(location)
 
     def captures(self) -> list[CaptureRow]:
         """Return all captures, oldest first."""
         query = f"SELECT {CAPTURE_COLUMNS} FROM captures p ORDER BY run, started, id"
-        return [capture_row(row) for row in self._reader.rows(query)]
+        return [build_capture(row) for row in self._reader.rows(query)]
 
-    def captures_half_read(self) -> frozenset[int]:
-        """Return the ids of incompletely read captures: being read or followed, or interrupted."""
+    def incomplete_captures(self) -> frozenset[int]:
+        """Return the ids of incompletely indexed captures: in progress, followed, or interrupted."""
         return frozenset(row[0] for row in self._reader.rows("SELECT id FROM main.captures WHERE reading IS NOT NULL"))
 
     def capture(self, capture: int) -> CaptureContents:
@@ -196,7 +202,7 @@ class Index:
 
         return CaptureContents(self._reader, capture)
 
-    def observed(self, capture: int) -> ObservedCapture:
+    def observed_capture(self, capture: int) -> ObservedCapture:
         """Return the guidebook's data from the capture with this id."""
         from framedex.index.ask.guidebook.capture import ObservedCapture
 
@@ -206,28 +212,28 @@ class Index:
         """Return the data recorded in a file."""
         from framedex.index.ask.line.line import File
 
-        return File(self._of_totals, path).of_latest_run()
+        return File(self._totals_reader, path).restrict_to_latest_run()
 
     def line(self, path: str, line: int, capture: int | None = None) -> Line:
         """Return the data recorded through a line of a file, by the counted captures or by one of them."""
         from framedex.index.ask.line.line import Line
 
-        found = Line(self._of_totals, path, line, capture)
-        return found if capture is not None else found.of_latest_run()
+        found = Line(self._totals_reader, path, line, capture)
+        return found if capture is not None else found.restrict_to_latest_run()
 
     @cached_property
-    def _of_totals(self) -> Reader:
-        """The reader for totals; totals of chosen captures are computed at the first use."""
+    def _totals_reader(self) -> Reader:
+        """The reader for totals. In an index restricted to captures, their totals are computed at the first use."""
         if self._reader.scope.is_within:
-            from framedex.index.within import fill_totals
+            from framedex.index.subset import fill_totals
 
-            with translated(self.path):
+            with translate_errors(self.path):
                 fill_totals(self._reader.connection)
         return self._reader
 
     def answer_of(self) -> AnswerOf:
-        """Return the captures with calls, which all answers cover that are not about a line or a function."""
-        from framedex.index.ask.answers import answer_of_everything
+        """Return the captures with calls: answers cover them, except for answers about a line or a function."""
+        from framedex.index.read.subjects import answer_of_everything
 
         return answer_of_everything(self._reader)
 
@@ -236,19 +242,19 @@ class Index:
 
         With `all_lines` each row is for one path to its line, `outward`.
         """
-        from framedex.index.ask.costs.compiles import compiles
+        from framedex.index.ask.costs.compilations import compiles
 
         return compiles(self._reader, all_lines=all_lines)
 
     def compiled_programs(self, calls: Collection[int]) -> dict[int, CompiledProgram]:
         """Return the compiled programs by call, for a comparison with another index."""
-        from framedex.index.ask.costs.programs import compiled_programs
+        from framedex.index.ask.costs.compilations import compiled_programs
 
         return compiled_programs(self._reader, calls)
 
     def captures_with_compiles(self) -> list[int]:
         """Return the ids of captures with compilations."""
-        from framedex.index.ask.costs.compiles import captures_with_compiles
+        from framedex.index.ask.costs.compilations import captures_with_compiles
 
         return captures_with_compiles(self._reader)
 
@@ -263,7 +269,7 @@ class Index:
 
         return Calls(self._reader)
 
-    def exported(self, wanted: CallFilter) -> Exported:
+    def calls_to_export(self, wanted: CallFilter) -> Exported:
         """Return the calls that pass a filter, in the form that exports need."""
         from framedex.index.ask.call.exported import Exported
 
@@ -274,7 +280,7 @@ class Index:
         """The recorded functions, their callers and callees."""
         from framedex.index.ask.name.functions import Functions
 
-        return Functions(self._of_totals)
+        return Functions(self._totals_reader)
 
     @cached_property
     def objects(self) -> Objects:
@@ -288,12 +294,12 @@ class Index:
         """Lookups by name: symbols, paths on other machines, build-ids."""
         from framedex.index.ask.name.names import Names
 
-        return Names(self._of_totals)
+        return Names(self._totals_reader)
 
     @cached_property
-    def beginnings(self) -> Beginnings:
+    def prefix_search(self) -> Beginnings:
         """Names and paths by prefix."""
-        from framedex.index.ask.name.beginnings import Beginnings
+        from framedex.index.ask.name.names import Beginnings
 
         return Beginnings(self._reader)
 
@@ -316,13 +322,13 @@ class Index:
 
         With `all_lines` each row is for one path to its line, `outward`.
         """
-        from framedex.index.ask.costs.transfers import transfers
+        from framedex.index.ask.costs.line_costs import transfers
 
         return transfers(self._reader, all_lines=all_lines)
 
     def captures_with_transfers(self) -> list[int]:
         """Return the ids of captures with transfers."""
-        from framedex.index.ask.costs.transfers import captures_with_transfers
+        from framedex.index.ask.costs.line_costs import captures_with_transfers
 
         return captures_with_transfers(self._reader)
 
@@ -331,13 +337,13 @@ class Index:
 
         With `all_lines` a line is split by the outward program lines, `Held.outward`.
         """
-        from framedex.index.ask.costs.memory import memory
+        from framedex.index.ask.costs.line_costs import memory
 
         return memory(self._reader, all_lines=all_lines)
 
     def captures_with_memory(self) -> frozenset[int]:
         """Return the ids of captures with data for `memory`."""
-        from framedex.index.ask.costs.memory import captures_with_memory
+        from framedex.index.ask.costs.line_costs import captures_with_memory
 
         return captures_with_memory(self._reader)
 
@@ -346,13 +352,13 @@ class Index:
 
         With `all_lines` each row is for one path to its line, `outward`.
         """
-        from framedex.index.ask.costs.waits import waits
+        from framedex.index.ask.costs.line_costs import waits
 
         return waits(self._reader, all_lines=all_lines)
 
     def captures_with_waits(self) -> frozenset[int]:
         """Return the ids of captures with data for `waits`."""
-        from framedex.index.ask.costs.waits import captures_with_waits
+        from framedex.index.ask.costs.line_costs import captures_with_waits
 
         return captures_with_waits(self._reader)
 
@@ -364,19 +370,19 @@ class Index:
         return Ffi(self._reader)
 
 
-def _has_moved(connection: sqlite3.Connection, path: Path) -> bool:
+def _has_project_moved(connection: sqlite3.Connection, path: Path) -> bool:
     try:
-        with translated(path):
-            return has_moved(connection, path)
+        with translate_errors(path):
+            return has_project_moved(connection, path)
     except BaseException:
         connection.close()
         raise
 
 
-def _follow_project(path: Path) -> None:
-    """Let a writer update the paths of a moved project; without write access they stay unchanged."""
+def _update_project_paths(path: Path) -> None:
+    """Update the paths of a moved project with a writer. Without write access they stay unchanged."""
     from framedex.index.write.store import Store  # imported here because few projects were moved
 
     with suppress(FramedexError):
-        check_index_place(path)
+        check_index_path(path)
         Store(path).close()

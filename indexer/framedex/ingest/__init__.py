@@ -2,12 +2,13 @@
 
 Start at:
 
+- `pipeline.py`: all steps of `framedex index`
 - `captures.py`: one capture; `follow.py`: a capture that is still being written
-- `run.py`: names and lines of frames; `renaming.py`: better names for indexed frames
-- `placing.py`, then `released.py`: locations of jaxlib's frames without sources
-- `recorded.py`: whether a binary is the recorded one; `mapping.py`: recorded paths
-- `importing.py`, then `told.py`: recordings of other tools; `shared.py`: shared files
-- `removal.py`: remove captures; `renewal.py`: an index of an earlier version
+- `naming.py`: names of frames; `recorded_files.py`: recorded paths and stored files of a capture
+- `recorded_binaries.py`: whether a binary is the recorded one; `path_mapping.py`: paths of other machines
+- `trees.py`: source files; `locations.py`, then `release_maps.py`: locations of functions and calls
+- `source_maps.py`: export and import of maps; `imports.py`: recordings of other tools
+- `removal.py`: remove captures; `rebuild.py`: a damaged index, or one of an earlier version
 
 Invariants:
 
@@ -18,9 +19,9 @@ Invariants:
 """
 
 from framedex.ingest.naming import Namer
+from framedex.ingest.pipeline import find_needed_sources, find_sources, ingest_captures, refresh_files, skip_sources
 from framedex.ingest.rebuild import rebuild_index
 from framedex.ingest.report import Report, TreeReport
-from framedex.ingest.run import find_needed_sources, find_sources, ingest_captures, no_sources, refresh_files
 from framedex.progress import Progress, Silence
 
 __all__ = [
@@ -32,7 +33,7 @@ __all__ = [
     "find_needed_sources",
     "find_sources",
     "ingest_captures",
-    "no_sources",
     "rebuild_index",
     "refresh_files",
+    "skip_sources",
 ]

@@ -1,9 +1,15 @@
-"""Read captures into the index: each is read as a stream, and its batches are committed as they come."""
+"""Read captures into the index: each is read as a stream, and its batches are committed as they come.
+
+A process that follows a growing capture stores a mark in place of the capture's signature. Other processes then leave
+the capture alone while that process runs.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,40 +24,36 @@ from framedex.captures import (
     is_being_written,
     read_metadata,
 )
-from framedex.errors import FramedexError
+from framedex.capturetext import all_problems
+from framedex.errors import FramedexError, SystemLimitError
+from framedex.ffi import parse_ffi_joins
 from framedex.imports.stream import ForeignStream
 from framedex.index import Store
-from framedex.index.file.values import storable
+from framedex.index.file.values import to_storable
 from framedex.index.write.capture import CaptureTakenError, CaptureWriter
-from framedex.index.write.records import CaptureRecord, KnownCapture
+from framedex.index.write.records import CaptureRecord, FfiRecords, KnownCapture
 from framedex.ingest.ffi import name_ffi
-from framedex.ingest.marks import is_followed
 from framedex.ingest.naming import Namer
-from framedex.ingest.paths import moves_of
-from framedex.ingest.programs import KeptPrograms
-from framedex.ingest.recorded import RecordedBinaries
+from framedex.ingest.recorded_binaries import RecordedBinaries
+from framedex.ingest.recorded_files import KeptPrograms, RecordedSources, find_moves
 from framedex.ingest.report import CaptureReport
-from framedex.ingest.shared import shared_record
-from framedex.ingest.source_texts import RecordedSources
-from framedex.missing import all_problems
 from framedex.model import Capture, Metadata
-from framedex.model.metadata import SHARED
+from framedex.model.metadata import SHARED_FORMAT
 from framedex.progress import Advance, Progress
 from framedex.releases import Origins, find_builds
 from framedex.shared.reading import SharedStream
-from framedex.systemlimits import SystemLimitError
 
-CALLS_AT_ONCE = 1 << 18
+BATCH_CALLS = 1 << 18
 """Calls committed together. An interrupted run loses at most these, some tenths of a second of work."""
 
 
 AnyStream = CaptureStream | ForeignStream | SharedStream
 
 
-def states_of(captures: Sequence[Path]) -> tuple[list[CaptureState], dict[Path, FramedexError]]:
-    """Return the present states of the captures, each capture once, and the unreadable captures with the reason.
+def read_states(captures: Sequence[Path]) -> tuple[list[CaptureState], dict[Path, FramedexError]]:
+    """Return the current state of each capture, and the reasons why others are unreadable.
 
-    Raises SystemLimitError, which is not the fault of a capture.
+    Raises SystemLimitError, which is no capture's fault.
     """
     states: dict[str, CaptureState] = {}
     refused: dict[Path, FramedexError] = {}
@@ -67,10 +69,10 @@ def states_of(captures: Sequence[Path]) -> tuple[list[CaptureState], dict[Path, 
     return list(states.values()), refused
 
 
-def has_moved(store: Store, state: CaptureState) -> bool:
-    """Return whether a known capture has a new path, and store it. A copy of an existing capture does not count."""
+def update_moved_path(store: Store, state: CaptureState) -> bool:
+    """Store the new path of a moved capture; return whether it has moved. A copy of an existing one does not count."""
     known = store.known_capture(state.identity)
-    if known is None or _is_at(known, state.path) or _is_still_there(known):
+    if known is None or _has_path(known, state.path) or _still_exists(known):
         return False
     store.move_capture(known.id, state.path)
     return True
@@ -87,15 +89,15 @@ def read_captures(
 
     Raises SystemLimitError. A capture may then be partly read, and the next run continues with it.
     """
-    namer = Namer(binaries, store.former_places())
+    namer = Namer(binaries, store.read_project_moves())
     added: list[CaptureReport] = []
-    pending = [state for state in states if is_due(store, state)]
-    with progress.task("Reading captures", sum(_weight(state) for state in pending)) as advance:
+    pending = [state for state in states if needs_reading(store, state)]
+    with progress.task("Reading captures", sum(_size_kib(state) for state in pending)) as advance:
         for state in pending:
             # Another process may have read it meanwhile.
-            if is_due(store, state):
+            if needs_reading(store, state):
                 try:
-                    stream = stream_of(state.path)
+                    stream = open_stream(state.path)
                 except SystemLimitError:
                     raise
                 except FramedexError as error:
@@ -108,26 +110,26 @@ def read_captures(
     return added
 
 
-def stream_of(path: Path) -> AnyStream:
+def open_stream(path: Path) -> AnyStream:
     """Return the calls of a capture or of an imported file. Raises FramedexError if it cannot be read."""
     foreign = read_metadata(path).foreign
     if foreign is None:
         return CaptureStream(path)
-    return SharedStream(path) if foreign.format == SHARED else ForeignStream(path)
+    return SharedStream(path) if foreign.format == SHARED_FORMAT else ForeignStream(path)
 
 
 def _read_capture(
     store: Store, state: CaptureState, stream: AnyStream, namer: Namer, advance: Advance
 ) -> CaptureReport:
     reading = CaptureReading(store, stream, namer, state.signature)
-    weight, told = _weight(state), 0
+    weight, reported = _size_kib(state), 0
     while not reading.is_done:
         calls = stream.row
         reading.add_batch()
         done = weight * stream.row // max(stream.calls, 1)
-        advance(done - told, calls=stream.row - calls)
-        told = done
-    advance(weight - told)
+        advance(done - reported, calls=stream.row - calls)
+        reported = done
+    advance(weight - reported)
     return replace(reading.report(), still_written=_is_still_written(state, stream.capture))
 
 
@@ -143,10 +145,10 @@ class CaptureReading:
         self._writer: CaptureWriter | None = None
         self.is_done = False
         if isinstance(stream, SharedStream):
-            self.record: CaptureRecord = shared_record(stream, signature)
+            self.record: CaptureRecord = build_shared_record(stream, signature)
             self._naming_problems: tuple[str, ...] = ()
         else:
-            self.record, self._naming_problems = record_of(stream.capture, namer, signature)
+            self.record, self._naming_problems = build_capture_record(stream.capture, namer, signature)
         known = store.known_capture(self.record.identity)
         self._has_grown = known is not None and known.signature != ""
 
@@ -159,7 +161,7 @@ class CaptureReading:
                 self.is_done = True
                 return
             left = self._writer.rows - self._stream.row
-            batch = self._stream.next(min(CALLS_AT_ONCE, left) if left > 0 else CALLS_AT_ONCE)
+            batch = self._stream.next(min(BATCH_CALLS, left) if left > 0 else BATCH_CALLS)
             self._writer.add(batch)
             # An empty batch is the last one, also if the file was truncated meanwhile.
             if self._stream.row >= self._stream.calls or not len(batch):
@@ -169,8 +171,8 @@ class CaptureReading:
     def report(self) -> CaptureReport:
         """Return the report of this reading."""
         capture = self._stream.capture
-        told = all_problems(capture.stops, self._problems())
-        return CaptureReport(capture.path, self._stream.row, len(capture.stacks), told, self._has_grown)
+        problems = all_problems(capture.stops, self._problems())
+        return CaptureReport(capture.path, self._stream.row, len(capture.stacks), problems, self._has_grown)
 
     def _problems(self) -> tuple[str, ...]:
         missing = self._stream.calls - self._stream.row
@@ -178,9 +180,9 @@ class CaptureReading:
         return (*self._stream.problems, *cut, *self._naming_problems)
 
 
-def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[CaptureRecord, tuple[str, ...]]:
+def build_capture_record(capture: Capture, namer: Namer, signature: str = "") -> tuple[CaptureRecord, tuple[str, ...]]:
     """Return a capture without its calls, and the naming problems as sentences."""
-    moves = moves_of(capture)
+    moves = find_moves(capture)
     modules = tuple(replace(module, path=moves.now(module.path)) for module in capture.modules)
     capture = replace(capture, modules=modules) if moves else capture
     builds = [replace(build, folder=moves.now(build.folder)) for build in find_builds(capture)]
@@ -190,7 +192,7 @@ def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[Capt
     record = CaptureRecord(
         capture,
         _started_unix_seconds(capture),
-        _command(capture.metadata),
+        _recorded_command(capture.metadata),
         frames,
         (*capture.problems, *problems),
         identity=capture_identity(capture.path, capture.metadata),
@@ -207,13 +209,13 @@ def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[Capt
     return record, tuple(problems)
 
 
-def _command(metadata: Metadata) -> str:
+def _recorded_command(metadata: Metadata) -> str:
     """Return the recorded command as typed: the program, or the cell of a notebook."""
     cell = metadata.launch.cell if metadata.launch is not None else None
     return cell or shlex.join(metadata.argv)
 
 
-def _weight(state: CaptureState) -> int:
+def _size_kib(state: CaptureState) -> int:
     """Return the size of a capture's files in kilobytes, as its weight in a progress bar."""
     try:
         return sum(entry.stat().st_size for entry in os.scandir(state.path)) >> 10
@@ -221,22 +223,22 @@ def _weight(state: CaptureState) -> int:
         return 0
 
 
-def is_due(store: Store, state: CaptureState) -> bool:
+def needs_reading(store: Store, state: CaptureState) -> bool:
     """Return whether a capture is not in the index in this state, unless another process follows it.
 
     Of several copies of a capture, the indexed path counts.
     """
     known = store.known_capture(state.identity)
     return known is None or (
-        _is_at(known, state.path) and known.signature != state.signature and not is_followed(known.reading)
+        _has_path(known, state.path) and known.signature != state.signature and not is_followed(known.reading)
     )
 
 
-def _is_at(known: KnownCapture, path: Path) -> bool:
-    return str(known.path) == storable(str(path))
+def _has_path(known: KnownCapture, path: Path) -> bool:
+    return str(known.path) == to_storable(str(path))
 
 
-def _is_still_there(known: KnownCapture) -> bool:
+def _still_exists(known: KnownCapture) -> bool:
     try:
         return capture_state(known.path).identity == known.identity
     except SystemLimitError:
@@ -263,3 +265,50 @@ def _started_unix_seconds(capture: Capture) -> float:
         return capture.path.stat().st_mtime
     except OSError:
         return 0.0
+
+
+_FOLLOWER_MARK = re.compile(r"followed by process (\d+), begun at (\d+), since (\d+)")
+_START_TIME_FIELD = 19  # the index of the field in /proc/PID/stat, counted after the name; see proc(5)
+
+
+def make_follower_mark() -> str:
+    """Return a unique mark of this process and this call."""
+    return (
+        f"followed by process {os.getpid()}, begun at {_process_start_ticks(os.getpid())}, since {time.monotonic_ns()}"
+    )
+
+
+def is_followed(reading: str | None) -> bool:
+    """Return whether the stored signature of a capture is the mark of a running process."""
+    found = _FOLLOWER_MARK.fullmatch(reading or "")
+    return found is not None and _process_start_ticks(int(found[1])) == int(found[2])
+
+
+def _process_start_ticks(process: int) -> int:
+    """Return the start time of a process, in the kernel's ticks; -1 if it is not running."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text("utf-8", "replace")
+        return int(stat.rpartition(")")[2].split()[_START_TIME_FIELD])
+    except (OSError, ValueError, IndexError):
+        return -1
+
+
+def build_shared_record(stream: SharedStream, signature: str) -> CaptureRecord:
+    """Return a shared capture without its calls."""
+    capture = stream.capture
+    metadata = capture.metadata
+    return CaptureRecord(
+        capture,
+        (metadata.started_unix_ns or 0) / 1e9,
+        shlex.join(metadata.argv),
+        stream.frames,
+        stream.problems,
+        identity=capture_identity(capture.path, metadata),
+        signature=signature,
+        ffi=FfiRecords(parse_ffi_joins(capture), stream.sites, stream.handler),
+        builds=stream.definitions.builds,
+        began=metadata.started_unix_ns,
+        program=stream.program,
+        options=stream.options,
+        note=stream.note,
+    )

@@ -7,16 +7,15 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from framedex.ffi import FfiJoins, Site, follow_ffi
+from framedex.ffi import FfiJoins, Site, parse_ffi_joins
 from framedex.ffi.joins import PlainFrame
 from framedex.index.write.records import FfiRecords, FrameRecord, HandlerRecord, SiteRecord
-from framedex.ingest.naming import Namer
-from framedex.ingest.paths import Paths
-from framedex.ingest.python_frames import python_record
+from framedex.ingest.naming import Namer, build_python_record
+from framedex.ingest.recorded_files import Paths
 from framedex.model import Capture, NativeFrame
 from framedex.regularfile import read_regular
 from framedex.releases import Origins
-from framedex.sources.python_trees import Definition, first_line, parse_python
+from framedex.sources.python_syntax import Definition, first_line, parse_python
 
 _COMPREHENSIONS = {
     ast.ListComp: "<listcomp>",
@@ -29,21 +28,21 @@ _UNKNOWN_INSTRUCTION = 0
 
 def name_ffi(capture: Capture, namer: Namer, origins: Origins) -> FfiRecords:
     """Join the FFI records of a capture, and name the frames of its sites. Handlers are named on demand."""
-    joins = follow_ffi(capture)
+    joins = parse_ffi_joins(capture)
     return FfiRecords(
         joins=joins,
-        sites=named_sites(capture, joins),
-        name_handler=partial(_handler, capture, namer, origins),
+        sites=name_sites(capture, joins),
+        name_handler=partial(_name_handler, capture, namer, origins),
     )
 
 
-def named_sites(capture: Capture, joins: FfiJoins) -> tuple[SiteRecord, ...]:
+def name_sites(capture: Capture, joins: FfiJoins) -> tuple[SiteRecord, ...]:
     """Return the sites that a capture describes, with their frames named."""
     naming = _SiteNaming(capture)
-    return tuple(naming.record(site) for site in joins.sites.values())
+    return tuple(naming.build_record(site) for site in joins.sites.values())
 
 
-def _handler(capture: Capture, namer: Namer, origins: Origins, entry: int) -> HandlerRecord | None:
+def _name_handler(capture: Capture, namer: Namer, origins: Origins, entry: int) -> HandlerRecord | None:
     """Return the handler entered at a frame of a capture, in which the stack of a run ends."""
     frame = capture.frames[entry]
     if not isinstance(frame, NativeFrame) or frame.module < 0:
@@ -56,25 +55,25 @@ class _SiteNaming:
     """Names the frames of sites, which have a file, a line and a qualified name, but not a first line."""
 
     def __init__(self, capture: Capture) -> None:
-        self._paths = Paths.of(capture)
+        self._paths = Paths.from_capture(capture)
         self._codes: dict[tuple[str, str], list[int]] = {}
         for code in capture.codes:
             self._codes.setdefault((code.filename, code.qualname), []).append(max(code.first_line, 1))
         self._parsed: dict[str, Mapping[str, list[int]]] = {}
 
-    def record(self, site: Site) -> SiteRecord:
+    def build_record(self, site: Site) -> SiteRecord:
         return SiteRecord(
             key=site.key,
             target=site.target,
-            frames=tuple(self._frame(frame) for frame in reversed(site.frames)),
+            frames=tuple(self._build_frame(frame) for frame in reversed(site.frames)),
             user_frame=len(site.frames) - 1 - site.user_frame,
             from_metadata=site.from_metadata,
         )
 
-    def _frame(self, frame: PlainFrame) -> FrameRecord:
+    def _build_frame(self, frame: PlainFrame) -> FrameRecord:
         filename, line, qualname = frame
         first_line = self._first_line(filename, line, qualname)
-        return python_record(self._paths, filename, qualname, first_line, _UNKNOWN_INSTRUCTION, line)
+        return build_python_record(self._paths, filename, qualname, first_line, _UNKNOWN_INSTRUCTION, line)
 
     def _first_line(self, filename: str, line: int, qualname: str) -> int:
         """Return the first line of the code object: from other stacks of the capture, else from its file, else `line`.
@@ -83,17 +82,17 @@ class _SiteNaming:
         """
         if qualname == "<module>":
             return 1
-        known = self._codes.get((filename, qualname)) or self._in_file(filename).get(qualname, [])
+        known = self._codes.get((filename, qualname)) or self._first_lines_in_file(filename).get(qualname, [])
         return max((first for first in known if first <= line), default=line)
 
-    def _in_file(self, filename: str) -> Mapping[str, list[int]]:
+    def _first_lines_in_file(self, filename: str) -> Mapping[str, list[int]]:
         if filename not in self._parsed:
-            path = self._paths.real(filename)
-            self._parsed[filename] = _first_lines(Path(path)) if path else {}
+            path = self._paths.resolve(filename)
+            self._parsed[filename] = _parse_first_lines(Path(path)) if path else {}
         return self._parsed[filename]
 
 
-def _first_lines(path: Path) -> Mapping[str, list[int]]:
+def _parse_first_lines(path: Path) -> Mapping[str, list[int]]:
     """Return the first lines of the functions of a Python file, as in code objects, by qualified name."""
     found: dict[str, list[int]] = {}
     try:
@@ -102,14 +101,14 @@ def _first_lines(path: Path) -> Mapping[str, list[int]]:
         return found
     if tree is None:
         return found
-    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
-    while waiting:
-        node, prefix = waiting.pop()
+    pending: list[tuple[ast.AST, str]] = [(tree, "")]
+    while pending:
+        node, prefix = pending.pop()
         name = _COMPREHENSIONS.get(type(node))
         if isinstance(node, Definition | ast.Lambda):
             name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
         if name is not None and isinstance(node, ast.expr | ast.stmt):
             found.setdefault(prefix + name, []).append(first_line(node))
             prefix += f"{name}." if isinstance(node, ast.ClassDef) else f"{name}.<locals>."
-        waiting.extend((child, prefix) for child in ast.iter_child_nodes(node))
+        pending.extend((child, prefix) for child in ast.iter_child_nodes(node))
     return found

@@ -12,89 +12,90 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.binaries import KeptBinaries
-from framedex.captures import CaptureState, CaptureStream, capture_state, is_over
+from framedex.captures import CaptureState, CaptureStream, capture_state, is_complete
 from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.index.write.capture import CaptureTakenError, CaptureWriter, NoRoomError
-from framedex.ingest.captures import CALLS_AT_ONCE, is_due, record_of
-from framedex.ingest.marks import mark_of_this_process
+from framedex.ingest.captures import BATCH_CALLS, build_capture_record, make_follower_mark, needs_reading
 from framedex.ingest.naming import Namer
-from framedex.ingest.recorded import RecordedBinaries
-from framedex.path_resolution.rules import PathMap
+from framedex.ingest.recorded_binaries import RecordedBinaries
+from framedex.path_resolution.files import PathMap
 
 if TYPE_CHECKING:  # few runs need it
     from framedex.binaries.debuginfod import Debuginfod
 
-EVERY = 0.5
+UPDATE_INTERVAL_S = 0.5
 """Seconds between two updates."""
 
-_SETTLED_NS = 50_000_000
+_RECORD_DELAY_NS = 50_000_000
 """The maximum delay, in ns, between the start of a call and its record, unless its thread is stopped."""
 
-_ROOM = 1 << 24
+_RESERVED_CALL_IDS = 1 << 24
 """The number of reserved call ids, because the ids of another capture may follow."""
 
 
 class Follower:
     """Follows captures into an index until they end."""
 
-    def __init__(self, store: Store, place: Callable[[], object], debuginfod: Debuginfod | None = None) -> None:
-        """`place` locates new functions in the source. `debuginfod` provides debug files."""
+    def __init__(
+        self, store: Store, locate_functions: Callable[[], object], debuginfod: Debuginfod | None = None
+    ) -> None:
+        """`locate_functions` locates new functions in the source. `debuginfod` provides debug files."""
         self._store = store
         rules = PathMap(store.sources.path_rules())
         binaries = RecordedBinaries(rules, debuginfod=debuginfod, kept=KeptBinaries())
-        self._namer = Namer(binaries, store.former_places())
-        self._place = place
+        self._namer = Namer(binaries, store.read_project_moves())
+        self._locate_functions = locate_functions
         self.calls = 0  # the number of new calls
         self.refused: dict[Path, FramedexError] = {}
         self._followed: dict[Path, _Followed] = {}
-        self._left: set[Path] = set()  # ended, or followed by another process
+        self._finished: set[Path] = set()  # ended, or followed by another process
 
     @property
     def paths(self) -> Sequence[Path]:
         """Return the captures that are being followed."""
         return list(self._followed)
 
-    def look(self, captures: Sequence[Path]) -> int:
+    def update(self, captures: Sequence[Path]) -> int:
         """Update the captures that are new or being written; return the number of new calls.
 
         Captures that can no longer be read go to `refused` and are not read again.
         """
         calls = 0
-        is_more_known = False
+        has_new_frames = False
         for path in dict.fromkeys(Path(os.path.realpath(path)) for path in (*self._followed, *captures)):
-            if path in self._left:
+            if path in self._finished:
                 continue
             try:
-                is_ended = is_over(path)
+                is_ended = is_complete(path)
                 followed = self._followed.get(path) or self._begin(path)
                 if followed is not None:
-                    calls += followed.look(is_ended)
-                    is_more_known |= followed.has_more_frames
+                    calls += followed.update(is_ended)
+                    has_new_frames |= followed.has_more_frames
             except CaptureTakenError:
                 is_ended = True
             except FramedexError as error:
-                if _can_be_read(path):  # the index has the error, not the capture
+                if _is_readable(path):  # the index has the error, not the capture
                     raise
                 self.refused[path] = error
                 is_ended = True
             if is_ended:
                 self._followed.pop(path, None)
-                self._left.add(path)
-        if is_more_known:
-            self._place()
+                self._finished.add(path)
+        if has_new_frames:
+            self._locate_functions()
         self.calls += calls
         return calls
 
     def _begin(self, path: Path) -> _Followed | None:
         """Start to follow a capture; return None if it is indexed in this state or another process follows it."""
-        if not is_due(self._store, capture_state(path)):
+        if not needs_reading(self._store, capture_state(path)):
             return None
         self._followed[path] = _Followed(self._store, path, self._namer)
         return self._followed[path]
 
 
-def _can_be_read(path: Path) -> bool:
+def _is_readable(path: Path) -> bool:
     try:
         capture_state(path)
     except FramedexError:
@@ -114,28 +115,30 @@ class _Followed:
 
     def _begin(self) -> None:
         self._stream = CaptureStream(self._path, is_followed=True)
-        self._record, self._naming_problems = record_of(self._stream.capture, self._namer, mark_of_this_process())
+        self._record, self._naming_problems = build_capture_record(
+            self._stream.capture, self._namer, make_follower_mark()
+        )
         self._writer: CaptureWriter | None = None
         self.has_more_frames = True
 
-    def look(self, is_ended: bool) -> int:
+    def update(self, is_ended: bool) -> int:
         """Write the new records, or all records once the capture `is_ended`; return the number of new calls."""
         before = self._stream.row
         if self._writer is None:
-            self._writer = self._store.begin_capture(self._record, max(_ROOM, 4 * self._stream.calls))
+            self._writer = self._store.begin_capture(self._record, max(_RESERVED_CALL_IDS, 4 * self._stream.calls))
             assert self._writer is not None  # no stored capture has this signature
         else:
             self.has_more_frames = False
             if not self._extend():
                 self._begin()
-                return self.look(is_ended)
-        until = None if is_ended else time.monotonic_ns() - _SETTLED_NS
+                return self.update(is_ended)
+        until_ns = None if is_ended else time.monotonic_ns() - _RECORD_DELAY_NS
         try:
-            while self._add_batch(self._writer, until):
+            while self._add_batch(self._writer, until_ns):
                 pass
         except NoRoomError:
             self._begin()
-            return self.look(is_ended)
+            return self.update(is_ended)
         if is_ended:
             self._finish(self._writer)
         return self._stream.row - before
@@ -147,22 +150,24 @@ class _Followed:
             return False
         if self._stream.capture is known:
             return True
-        self._record, self._naming_problems = record_of(self._stream.capture, self._namer, self._record.signature)
+        self._record, self._naming_problems = build_capture_record(
+            self._stream.capture, self._namer, self._record.signature
+        )
         self.has_more_frames = len(self._stream.capture.frames) > len(known.frames)
         assert self._writer is not None
         return self._writer.extend(self._record)
 
-    def _add_batch(self, writer: CaptureWriter, until: int | None) -> bool:
+    def _add_batch(self, writer: CaptureWriter, until_ns: int | None) -> bool:
         """Write the next calls; return False if there are no more calls yet."""
-        if until is None:  # the last batch may have no calls, but the totals of the earlier ones
-            batch = self._stream.next(CALLS_AT_ONCE)
+        if until_ns is None:  # the last batch may have no calls, but the totals of the earlier ones
+            batch = self._stream.next(BATCH_CALLS)
         else:
-            batch = self._stream.next(CALLS_AT_ONCE, until)
+            batch = self._stream.next(BATCH_CALLS, until_ns)
             if not len(batch) and not len(batch.changed):
                 return False
         with self._store.transaction():
             writer.add(batch)
-        return len(batch) == CALLS_AT_ONCE
+        return len(batch) == BATCH_CALLS
 
     def _finish(self, writer: CaptureWriter) -> None:
         state: CaptureState = capture_state(self._path)

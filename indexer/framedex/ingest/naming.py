@@ -1,23 +1,27 @@
-"""Convert recorded frames to logical frames: binaries name addresses, and code objects name Python frames."""
+"""Convert recorded frames to logical frames: binaries name addresses, and code objects name Python frames.
+
+Frames of other recorders already have names. The local files must confirm their lines.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
+from framedex import words
 from framedex.binaries import role_of
+from framedex.binaries.demangle import demangle
+from framedex.binaries.names import readable_name
+from framedex.binaries.roles import python_role
 from framedex.ffi.model import Signature
-from framedex.ffi.signature import signature_of
-from framedex.index.file.values import storable
+from framedex.ffi.signatures import parse_signature
+from framedex.index.file.values import to_storable
 from framedex.index.write.records import FrameRecord, FunctionRecord, NamedBinary
-from framedex.ingest.absent import why_absent
-from framedex.ingest.paths import Paths
-from framedex.ingest.python_frames import python_record
-from framedex.ingest.recorded import RecordedBinaries
-from framedex.ingest.stripped import why_unnamed
-from framedex.ingest.told import ToldFrames
+from framedex.ingest.recorded_binaries import RecordedBinaries, describe_missing_binary, describe_unnamed_frames
+from framedex.ingest.recorded_files import Paths
 from framedex.model import (
     BinaryId,
     Capture,
@@ -30,11 +34,35 @@ from framedex.model import (
     PythonFrame,
     ToldFrame,
 )
-from framedex.path_resolution.moves import Moves
+from framedex.path_resolution.moved_files import Moves
 from framedex.releases import Origins
-from framedex.sources import processors, short_name
+from framedex.sources import count_processors, short_name
+from framedex.sources.outline import Fit, Outlines
 
-_OUTSIDE = "[outside every module]"
+
+def build_python_record(
+    paths: Paths, filename: str, qualname: str, first_line: int, instruction: int, line: int, returning: bool = False
+) -> FrameRecord:
+    """Return a frame at `line` (0: unknown) of the Python code that begins at `first_line` of a file."""
+    name, filename = to_storable(qualname), to_storable(filename)
+    path = paths.resolve(filename)
+    function = FunctionRecord(
+        language=Language.PYTHON,
+        role=python_role(filename, qualname),
+        name=name,
+        short_name=short_name(name),
+        symbol=name,
+        mangled="",
+        module=filename if path is None or filename.startswith("<") else path,
+        unit="",
+        first_line=first_line,
+        location=None if path is None else Location(path, first_line, How.EXACT),
+    )
+    location = None if path is None or line <= 0 else Location(path, line, How.EXACT)
+    return FrameRecord(function, None, instruction, 0, location, returning, max(line, 0))
+
+
+_OUTSIDE_MODULES = "[outside every module]"
 
 
 class Namer:
@@ -57,23 +85,23 @@ class Namer:
         """
         origins = origins or Origins()
         found, problems = self._resolve(capture)
-        paths = Paths.of(capture, self.former)
+        paths = Paths.from_capture(capture, self.former)
         foreign = capture.metadata.foreign
-        told = ToldFrames(paths, foreign.folders if foreign is not None else ())
+        imported = ImportedFrames(paths, foreign.folders if foreign is not None else ())
         records: list[tuple[FrameRecord, ...]] = []
         for frame in capture.frames:
             if isinstance(frame, PythonFrame):
-                records.append((recorded_python(capture, frame, paths),))
+                records.append((convert_python_frame(capture, frame, paths),))
             elif isinstance(frame, ToldFrame):
-                records.append((told.record(frame),))
+                records.append((imported.convert(frame),))
             else:
-                records.append(_native_records(capture, frame, found.get(frame, _NOTHING), paths, origins))
-        return records, [*problems, *told.problems]
+                records.append(_convert_native_frame(capture, frame, found.get(frame, _NOTHING_FOUND), paths, origins))
+        return records, [*problems, *imported.problems]
 
     def binaries(self, capture: Capture) -> Sequence[NamedBinary]:
         """Return the binaries of the native frames of a capture."""
         modules = {frame.module for frame in capture.frames if isinstance(frame, NativeFrame) and frame.module >= 0}
-        return [self._binaries.noted(capture.modules[module]) for module in sorted(modules)]
+        return [self._binaries.describe_binary(capture.modules[module]) for module in sorted(modules)]
 
     def ffi_handler(
         self, capture: Capture, entry: NativeFrame, origins: Origins | None = None
@@ -87,9 +115,9 @@ class Namer:
         if found.implementation is not None:
             at_entry = NativeFrame(entry.module, found.implementation + 1)
             named = _Found(binary.resolve([found.implementation])[0])
-            paths = Paths.of(capture, self.former)
-            implementation = _native_records(capture, at_entry, named, paths, origins or Origins())[0]
-        return signature_of(found.type_arguments), implementation
+            paths = Paths.from_capture(capture, self.former)
+            implementation = _convert_native_frame(capture, at_entry, named, paths, origins or Origins())[0]
+        return parse_signature(found.type_arguments), implementation
 
     def _resolve(self, capture: Capture) -> tuple[dict[NativeFrame, _Found], list[str]]:
         by_module: dict[int, list[NativeFrame]] = {}
@@ -101,12 +129,12 @@ class Namer:
         everything: dict[NativeFrame, _Found] = {}
         problems: list[str] = []
         # Most of the time goes into line tables, which are read without the GIL.
-        with ThreadPoolExecutor(processors()) as pool:
+        with ThreadPoolExecutor(count_processors()) as pool:
             resolve = partial(self._resolve_module, packages=launch.packages if launch else {})
             resolved = pool.map(resolve, map(capture.modules.__getitem__, by_module), by_module.values())
-            for found, trouble in resolved:
+            for found, module_problems in resolved:
                 everything.update(found)
-                problems.extend(trouble)
+                problems.extend(module_problems)
         return everything, problems
 
     def _resolve_module(
@@ -115,7 +143,7 @@ class Namer:
         """Return the names of the frames of one module (none if the binary is missing), and the problems."""
         binary, trouble = self._binaries.open(module)
         if binary is None:
-            return {}, [why_absent(module.path, trouble, packages)]
+            return {}, [describe_missing_binary(module.path, trouble, packages)]
         # A return address is one past the call, which may be the last instruction of its function.
         symbols = binary.resolve([frame.offset - 1 for frame in frames])
         found = {
@@ -123,8 +151,8 @@ class Namer:
             for frame, named in zip(frames, symbols, strict=True)
         }
         problems = [f"{module.path}: {problem}" for problem in binary.problems]
-        if told := why_unnamed(binary, module.path, len(frames), symbols.count(())):
-            problems.append(told)
+        if unnamed_problem := describe_unnamed_frames(binary, module.path, len(frames), symbols.count(())):
+            problems.append(unnamed_problem)
         return found, [*trouble, *problems]
 
 
@@ -135,48 +163,48 @@ class _Found(NamedTuple):
     start: int | None = None
 
 
-_NOTHING = _Found()
+_NOTHING_FOUND = _Found()
 
 
-def recorded_python(capture: Capture, frame: PythonFrame, paths: Paths) -> FrameRecord:
+def convert_python_frame(capture: Capture, frame: PythonFrame, paths: Paths) -> FrameRecord:
     code = capture.codes[frame.code]
     first_line = max(code.first_line, 1)
-    return python_record(
+    return build_python_record(
         paths, code.filename, code.qualname, first_line, frame.instruction, frame.line, frame.is_returning
     )
 
 
-def _native_records(
+def _convert_native_frame(
     capture: Capture, frame: NativeFrame, found: _Found, paths: Paths, origins: Origins
 ) -> tuple[FrameRecord, ...]:
     if frame.module < 0:
-        return (unnamed(BinaryId(_OUTSIDE, "", ""), frame.offset, None),)
+        return (build_unnamed_frame(BinaryId(_OUTSIDE_MODULES, "", ""), frame.offset, None),)
     module = capture.modules[frame.module]
-    binary = module.id._replace(path=storable(module.path))
+    binary = module.id._replace(path=to_storable(module.path))
     if not found.symbols:
-        return (unnamed(binary, frame.offset, found.start),)
+        return (build_unnamed_frame(binary, frame.offset, found.start),)
     records = []
     for depth, symbol in enumerate(reversed(found.symbols)):
         function = FunctionRecord(
             language=Language.NATIVE,
             role=role_of(module.path, symbol.name),
-            name=storable(symbol.name),
-            short_name=storable(short_name(symbol.name)),
-            symbol=storable(symbol.symbol),
-            mangled=storable(symbol.mangled),
+            name=to_storable(symbol.name),
+            short_name=to_storable(short_name(symbol.name)),
+            symbol=to_storable(symbol.symbol),
+            mangled=to_storable(symbol.mangled),
             module=binary.path,
-            unit=storable(symbol.unit or ""),
+            unit=to_storable(symbol.unit or ""),
             first_line=0,
             location=None,
             origin=origins.of(module.path, symbol.symbol),
         )
-        path = paths.compiled(symbol.path, module.path) if symbol.path and symbol.line > 0 else None
+        path = paths.resolve_compiled(symbol.path, module.path) if symbol.path and symbol.line > 0 else None
         location = None if path is None else Location(path, symbol.line, How.EXACT)
         records.append(FrameRecord(function, binary, frame.offset, depth, location))
     return tuple(records)
 
 
-def unnamed(binary: BinaryId, offset: int, start: int | None) -> FrameRecord:
+def build_unnamed_frame(binary: BinaryId, offset: int, start: int | None) -> FrameRecord:
     """Return a frame without a name. If the start of its function is known, all frames of the function share it."""
     file = binary.path.rpartition("/")[2]
     name = f"{file}+{offset:#x}" if start is None else f"{file}+{start:#x} (unnamed function)"
@@ -184,3 +212,110 @@ def unnamed(binary: BinaryId, offset: int, start: int | None) -> FrameRecord:
         Language.NATIVE, role_of(binary.path, ""), name, name, "", "", binary.path, "", first_line=0, location=None
     )
     return FrameRecord(function, binary, offset, 0, None)
+
+
+_LONGEST_LINE = (1 << 31) - 1
+_ANGLES = re.compile("([<>])")
+# `pkg.(*T).f` is Go; names of slices look like `f(7)`, `xla::Run (f)` or `dot::(f32[2])`.
+_NO_DECLARATION = re.compile(r"/|\.\(|\)\.|\(\d|\w\[\d| \((?!anonymous namespace\))|\A\[")
+_BUILD_PATH = re.compile(r"[^<:?][^:]*")  # neither `<unknown>`, `??` nor `node:fs`
+
+
+class ImportedFrames:
+    """Converts frames of other recorders to records. `problems` reports omitted lines, as sentences."""
+
+    def __init__(self, paths: Paths, folders: Sequence[str] = ()) -> None:
+        """Relative file names begin in one of `folders`: the one with a file that confirms the frame."""
+        self._paths = paths
+        self._folders = folders
+        self._outlines = Outlines()
+        self._contradicted: set[str] = set()
+
+    def convert(self, frame: ToldFrame) -> FrameRecord:
+        """Return the frame, with its recorded line unless the local file contradicts it."""
+        return self._convert_python(frame) if frame.language is Language.PYTHON else self._convert_native(frame)
+
+    @property
+    def problems(self) -> list[str]:
+        """Return the problems found so far."""
+        if not self._contradicted:
+            return []
+        named = words.first_names(sorted(self._contradicted), "file")
+        return [f"Left out: lines that contradict the local files, which are other versions: {named}."]
+
+    def _convert_python(self, frame: ToldFrame) -> FrameRecord:
+        """Return a Python frame.
+
+        Recorders rarely have its qualified name and first line, so the local file provides them.
+        """
+        name, first_line, line = frame.function, frame.first_line, min(frame.line, _LONGEST_LINE)
+        file = self._find_file(frame)
+        path = self._paths.resolve(file)
+        outline = self._outlines.of(path) if path is not None else None
+        if path is not None and outline is not None and (any_line := line or first_line):
+            if outline.fit(name, any_line, Language.PYTHON) is Fit.CONTRADICTS:
+                self._contradicted.add(path)
+                line = 0
+            elif found := outline.around(name, any_line):
+                name, first_line = found
+        return build_python_record(self._paths, file, name, first_line, 0, line)
+
+    def _find_file(self, frame: ToldFrame) -> str:
+        """Return the file of a frame; for a relative name, the file that has the function at its line."""
+        if not frame.file.endswith(".py") or frame.file.startswith("/"):
+            return frame.file
+        line = frame.line or frame.first_line
+        for folder in self._folders:
+            path = f"{folder}/{frame.file}"
+            outline = self._outlines.of(path)
+            if outline is not None and outline.fit(frame.function, line, Language.PYTHON) is Fit.FITS:
+                return path
+        return frame.file
+
+    def _convert_native(self, frame: ToldFrame) -> FrameRecord:
+        # A name alone may be anything, such as `copy.6` of an op. Only names of code have parts that compilers add.
+        is_code = bool(frame.file or frame.module) or frame.function.startswith("_Z") or "::" in frame.function
+        symbol = to_storable(demangle(frame.function) if is_code else frame.function)
+        name = readable_name(symbol) if is_code and _is_declaration(symbol) else symbol
+        function = FunctionRecord(
+            language=Language.NATIVE,
+            role=role_of(frame.module, name),
+            name=name,
+            short_name=short_name(name),
+            symbol=symbol,
+            mangled=to_storable(frame.function),
+            module=to_storable(frame.module or frame.file),
+            unit="",
+            first_line=0,
+            location=None,
+        )
+        path, line = self._find_compiled_file(frame), min(frame.line, _LONGEST_LINE)
+        location = None if path is None or not line else Location(path, line, How.EXACT)
+        return FrameRecord(function, None, 0, int(frame.is_inlined), location)
+
+    def _find_compiled_file(self, frame: ToldFrame) -> str | None:
+        """Return the file of a native frame. A relative name is resolved like one in a binary's debug information."""
+        if frame.file.startswith("/") or not _BUILD_PATH.fullmatch(frame.file):
+            return self._paths.resolve(frame.file)
+        return self._paths.resolve_compiled(frame.file, frame.module)
+
+
+def _is_declaration(symbol: str) -> bool:
+    """Return whether a name is a C++ declaration with argument types, which can be omitted."""
+    if "(" not in symbol:
+        return False
+    return _NO_DECLARATION.search(_without_template_arguments(symbol)) is None
+
+
+def _without_template_arguments(symbol: str) -> str:
+    """Return a name without its template arguments. Unbalanced angle brackets stay."""
+    kept: list[str] = []
+    opened: list[int] = []  # indices into `kept`
+    for part in _ANGLES.split(symbol):
+        if part == ">" and opened:
+            del kept[opened.pop() :]
+            continue
+        if part == "<":
+            opened.append(len(kept))
+        kept.append(part)
+    return "".join(kept)

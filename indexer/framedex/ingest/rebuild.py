@@ -1,22 +1,25 @@
-"""Rebuild an index: the recovery from a damaged file or an index of another version."""
+"""Rebuild an index: a damaged file, or an index of another version.
+
+`rebuild_index` recovers as much as possible. `renew_index` rebuilds only if nothing is lost.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.errors import FramedexError
+from framedex.captures import capture_identity, read_metadata
+from framedex.errors import FramedexError, SystemLimitError
 from framedex.index.file.database import DamagedIndexError, Patience
-from framedex.index.file.soundness import blaming_damage
+from framedex.index.file.soundness import report_damage
 from framedex.index.write.store import Store
-from framedex.ingest.map_import import import_map
+from framedex.ingest.pipeline import find_sources, ingest_captures
 from framedex.ingest.report import GoneCapture, Report
-from framedex.ingest.run import find_sources, ingest_captures
-from framedex.path_resolution.rules import PathRule
+from framedex.ingest.source_maps import import_map
+from framedex.path_resolution.files import PathRule
 from framedex.progress import Progress
-from framedex.systemlimits import SystemLimitError
 
 if TYPE_CHECKING:  # few runs need it
     from framedex.binaries.debuginfod import Debuginfod
@@ -39,16 +42,16 @@ def rebuild_index(
     """
     patience = patience or Patience()
     try:
-        with Store.of_any_version(path, patience) as store, blaming_damage(path):
+        with Store.open_any_version(path, patience) as store, report_damage(path):
             with store.transaction():
                 report = refill(store, captures, roots, progress, rules, debuginfod)
                 if store.is_doubtful:
                     store.check_structure()
-            store.is_made_anew()
+            store.mark_rebuilt()
             store.seal()
             return report
     except DamagedIndexError:
-        _set_aside(path)
+        _rename_damaged(path)
     with Store(path, patience) as store:
         with store.transaction():
             report = refill(store, captures, roots, progress, rules, debuginfod)
@@ -68,17 +71,17 @@ def refill(
     maps = store.map_files()
     old_roots, known = store.clear()
     missing = [capture for capture in known if is_missing(capture.path)]
-    there = [capture.path for capture in known if capture not in missing]
-    captures, roots = [*there, *captures], [*map(Path, old_roots), *roots]
+    existing = [capture.path for capture in known if capture not in missing]
+    captures, roots = [*existing, *captures], [*map(Path, old_roots), *roots]
     report = ingest_captures(store, captures, roots, progress, find_sources, rules, debuginfod)
-    report.sources.problems.extend(_import_again(store, maps, progress))
+    report.sources.problems.extend(_reimport_maps(store, maps, progress))
     # A moved capture is found again among the given captures.
     gone = [capture for capture in missing if store.known_capture(capture.identity) is None]
     gone_captures = tuple(GoneCapture(capture.path, capture.calls) for capture in gone)
     return replace(report, gone=gone_captures, totals=store.totals())
 
 
-def _import_again(store: Store, maps: Sequence[Path], progress: Progress) -> Iterator[str]:
+def _reimport_maps(store: Store, maps: Sequence[Path], progress: Progress) -> Iterator[str]:
     """Import the existing source maps again; yield the problems of the others, as sentences."""
     for path in maps:
         try:
@@ -86,7 +89,7 @@ def _import_again(store: Store, maps: Sequence[Path], progress: Progress) -> Ite
         except SystemLimitError:
             raise
         except FramedexError as error:
-            yield f"{error.message} What the index had of this source map is gone."
+            yield f"{error.message} The index no longer contains this source map."
 
 
 def is_missing(folder: Path) -> bool:
@@ -100,8 +103,78 @@ def is_missing(folder: Path) -> bool:
     return False
 
 
-def _set_aside(path: Path) -> None:
+def _rename_damaged(path: Path) -> None:
     # A write-ahead log left beside a new database would be replayed into it.
     for companion in ("-wal", "-shm", ".seal"):
         path.with_name(path.name + companion).unlink(missing_ok=True)
     path.replace(path.with_name(path.name + ".damaged"))
+
+
+_MISSING_CONTENT_REMEDY = (
+    "The index is unchanged; the framedex that wrote it can still read it. Restore the missing files, or run"
+    " `framedex index --rebuild` to rebuild the index without them."
+)
+
+
+def renew_index(
+    path: Path,
+    project_captures: Sequence[Path],
+    roots: Sequence[Path],
+    progress: Progress,
+    on_begin: Callable[[], object],
+    patience: Patience,
+    rules: Sequence[PathRule] = (),
+    debuginfod: Debuginfod | None = None,
+) -> None:
+    """Rebuild an index of an earlier version from its captures, source maps and roots, in one transaction.
+
+    Its captures are found at their stored paths, or among `project_captures`. `on_begin` is called once all of them are
+    found, unless another process has rebuilt the index meanwhile. Raises FramedexError without any change if something
+    is missing or the file cannot be written.
+    """
+    try:
+        with Store.open_any_version(path, patience) as store, report_damage(path):
+            with store.transaction():
+                if store.has_current_version():
+                    return
+                moved = _find_moved_captures(store, project_captures)
+                on_begin()
+                report = refill(store, moved, roots, progress, rules, debuginfod)
+                for capture, error in report.refused:
+                    raise FramedexError(f"{capture} cannot be read now: {error.message}", _MISSING_CONTENT_REMEDY)
+            store.mark_rebuilt()
+            store.seal()
+    except FramedexError as error:
+        raise FramedexError(
+            f"The index {path} is from an earlier framedex and cannot be rebuilt: {error.message}", error.remedy
+        ) from error
+
+
+def _find_moved_captures(store: Store, project_captures: Sequence[Path]) -> list[Path]:
+    """Return the new paths of moved captures. Raises FramedexError if a capture or a source map is missing."""
+    missing_captures = {
+        capture.identity: capture.path for capture in store.read_roots_and_captures()[1] if is_missing(capture.path)
+    }
+    found = (
+        {identity: path for path, identity in _read_identities(project_captures) if identity in missing_captures}
+        if missing_captures
+        else {}
+    )
+    gone = [path for identity, path in missing_captures.items() if identity not in found]
+    missing = [*gone, *filter(is_missing, store.map_files())]
+    if missing:
+        missing_text = ", ".join(map(str, missing[:3])) + (f" and {len(missing) - 3} more" if missing[3:] else "")
+        raise FramedexError(
+            f"Some of its captures or source maps are missing: {missing_text}.", _MISSING_CONTENT_REMEDY
+        )
+    return list(found.values())
+
+
+def _read_identities(captures: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    for path in captures:
+        try:
+            yield path, capture_identity(path, read_metadata(path))
+        except SystemLimitError:
+            raise
+        except FramedexError:
+            continue

@@ -10,14 +10,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from framedex.capturefolder import folder_now
-from framedex.captures import capture_state, is_over
-from framedex.captures.removal import aside_of, left_aside, put_aside, put_back
-from framedex.errors import FramedexError
+from framedex.captures import capture_state, is_complete
+from framedex.captures.folders import find_unfinished_removals, removal_path, rename_for_removal, undo_removal
+from framedex.errors import FramedexError, SystemLimitError
+from framedex.folders import read_capture_folder
 from framedex.index import Store
 from framedex.index.write.records import KnownCapture
-from framedex.ingest.marks import is_followed
-from framedex.systemlimits import SystemLimitError
+from framedex.ingest.captures import is_followed
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,54 +33,54 @@ def remove_captures(store: Store, ids: Collection[int]) -> Removed:
 
     Raises FramedexError, and removes nothing, if a capture is still being recorded or read, or cannot be removed.
     """
-    captures = [capture for capture in store.remembered()[1] if capture.id in ids]
-    folders = list(_folders(captures))
-    freed = sum(folder_now(str(folder)).size for folder in folders)
+    captures = [capture for capture in store.read_roots_and_captures()[1] if capture.id in ids]
+    folders = list(_removable_folders(captures))
+    freed = sum(read_capture_folder(str(folder)).size for folder in folders)
     aside: list[Path] = []
     try:
         for folder in folders:
-            aside.append(put_aside(folder))
+            aside.append(rename_for_removal(folder))
         with store.transaction():
             in_index = store.remove_captures(ids)
     except BaseException as error:
         for each in aside:
-            put_back(each)
+            undo_removal(each)
         if isinstance(error, OSError):
-            raise _unremovable(error) from error
+            raise _removal_error(error) from error
         raise
     try:
         for each in dict.fromkeys(aside):
             shutil.rmtree(each)
         # Folders of captures still in the index are being removed by another process, which may put them back.
-        known = {aside_of(capture.path) for capture in store.remembered()[1]}
+        known = {removal_path(capture.path) for capture in store.read_roots_and_captures()[1]}
         for parent in dict.fromkeys(capture.path.parent for capture in captures):
-            for each in left_aside(parent):
+            for each in find_unfinished_removals(parent):
                 if each not in known:
                     shutil.rmtree(each)
     except OSError as error:
-        raise _unremovable(error) from error
+        raise _removal_error(error) from error
     return Removed(len(folders), freed, in_index)
 
 
-def _folders(captures: Sequence[KnownCapture]) -> Iterator[Path]:
+def _removable_folders(captures: Sequence[KnownCapture]) -> Iterator[Path]:
     """Yield the existing folders of the captures. Raises FramedexError if one cannot be removed now."""
     for capture in captures:
         if is_followed(capture.reading):
             raise FramedexError(
                 f"Capture {capture.id} is being read into the index as it is recorded.", "Stop it first."
             )
-        for folder in (capture.path, aside_of(capture.path)):  # an interrupted removal leaves the second
-            if _is_of(capture, folder):
-                if not is_over(folder):
+        for folder in (capture.path, removal_path(capture.path)):  # an interrupted removal leaves the second
+            if _is_capture(capture, folder):
+                if not is_complete(folder):
                     raise FramedexError(
                         f"Capture {capture.id} is still being recorded.", "Remove it when its program has ended."
                     )
                 yield folder
 
 
-def _is_of(capture: KnownCapture, folder: Path) -> bool:
+def _is_capture(capture: KnownCapture, folder: Path) -> bool:
     """Return whether a folder, not a link to one, is this capture."""
-    if not folder_now(str(folder)).is_here:
+    if not read_capture_folder(str(folder)).is_here:
         return False
     try:
         return capture_state(folder).identity == capture.identity
@@ -91,7 +90,7 @@ def _is_of(capture: KnownCapture, folder: Path) -> bool:
         return False
 
 
-def _unremovable(error: OSError) -> FramedexError:
+def _removal_error(error: OSError) -> FramedexError:
     return FramedexError(
         f"{error.filename} cannot be removed: {error.strerror or error}.",
         "Check the permissions of that folder, then run the command again.",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from framedex.errors import FramedexError
-from framedex.index.write.totals import Totals
+from framedex.index.write.records import Totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,13 @@ class TreeReport:
     definitions: int = 0
     problems: list[str] = field(default_factory=list)
 
-    def tell(self, problems: Iterable[str]) -> None:
+    def add_problems(self, problems: Iterable[str]) -> None:
         """Add the problems that are not yet reported."""
         self.problems.extend(problem for problem in problems if problem not in self.problems)
 
-    def unreadable(self, folder: str) -> None:
+    def add_unreadable_folder(self, folder: str) -> None:
         """Add the problem that a folder cannot be read."""
-        self.problems.append(f"The folder {folder} cannot be read; what is in it is left out.")
+        self.problems.append(f"The folder {folder} cannot be read; its files are left out.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,15 @@ from itertools import islice
 from pathlib import Path
 
 from framedex.index import Store
-from framedex.index.file.values import storable
+from framedex.index.file.values import to_storable
 from framedex.ingest.report import TreeReport
 from framedex.model import ExtractedFile
-from framedex.path_resolution.files import FoundFile, found_file
+from framedex.path_resolution.files import FoundFile, find_file
 from framedex.plaintext import shell_word
 from framedex.progress import Progress
 from framedex.sources import extract_files, find_files, language_of, learn_macros
 
-_BATCH = 400  # files: a third of a second
+_BATCH_FILES = 400  # files: a third of a second
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class Trees:
     roots: dict[str, str] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
 
-    def changed(self, store: Store) -> list[FoundFile]:
+    def changed_files(self, store: Store) -> list[FoundFile]:
         """Return the files that are new or have changed since they were read."""
         known = store.sources.known_files()
         return [file for file in self.files.values() if known.get(file.path) != (file.modified, file.size)]
@@ -49,16 +49,16 @@ def find_trees(store: Store, progress: Progress, report: TreeReport) -> Trees:
                     f" `framedex sources remove {shell_word(root)}`."
                 )
                 continue
-            for file in find_files(Path(root), report.unreadable):
-                if storable(file.path) != file.path:
-                    report.problems.append(f"{storable(file.path)} is left out: its name is no UTF-8.")
+            for file in find_files(Path(root), report.add_unreadable_folder):
+                if to_storable(file.path) != file.path:
+                    report.problems.append(f"{to_storable(file.path)} is left out: its name is not valid UTF-8.")
                 elif file.path not in trees.files:
                     trees.files[file.path] = file
                     trees.roots[file.path] = root
                 advance(1)
-    for pointed in store.sources.frame_files():
-        if pointed not in trees.files and (found := found_file(pointed)):
-            trees.files[pointed] = found
+    for path in store.sources.frame_files():
+        if path not in trees.files and (found := find_file(path)):
+            trees.files[path] = found
     report.files = len(trees.files)
     return trees
 
@@ -71,9 +71,9 @@ def update_trees(store: Store, trees: Trees, progress: Progress, report: TreeRep
         with store.transaction():
             store.sources.remove_files(gone)
     report.removed = len(gone)
-    changed = trees.changed(store)
-    with progress.task("Reading sources", len(changed)) as advance:
-        read_files(store, [file.path for file in changed], trees.roots, report, advance)
+    changed_files = trees.changed_files(store)
+    with progress.task("Reading sources", len(changed_files)) as advance:
+        read_files(store, [file.path for file in changed_files], trees.roots, report, advance)
 
 
 def read_files(
@@ -88,9 +88,9 @@ def read_files(
     for path in paths:
         trees.setdefault(roots.get(path, ""), []).append(path)
     for root, own in trees.items():
-        _learn(store, root, own)
+        _store_macros(store, root, own)
     for root, own in trees.items():
-        for batch in _batches(extract_files(own, store.sources.macros(root))):
+        for batch in _split_batches(extract_files(own, store.sources.macros(root))):
             with store.transaction():
                 report.definitions += store.sources.replace_files(batch, roots)
                 for file in batch:
@@ -99,7 +99,7 @@ def read_files(
                     advance(1)
 
 
-def _learn(store: Store, root: str, paths: Sequence[str]) -> None:
+def _store_macros(store: Store, root: str, paths: Sequence[str]) -> None:
     """Store the macros that these files of the tree at `root` define."""
     if learnt := learn_macros([path for path in paths if language_of(path) == "cpp"]):
         with store.transaction():
@@ -110,7 +110,7 @@ def _is_below(path: str, roots: Sequence[str]) -> bool:
     return any(path.startswith(f"{root}/") for root in roots)
 
 
-def _batches(files: Iterable[ExtractedFile]) -> Iterator[list[ExtractedFile]]:
+def _split_batches(files: Iterable[ExtractedFile]) -> Iterator[list[ExtractedFile]]:
     remaining = iter(files)
-    while batch := list(islice(remaining, _BATCH)):
+    while batch := list(islice(remaining, _BATCH_FILES)):
         yield batch

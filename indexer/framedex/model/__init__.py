@@ -1,38 +1,52 @@
 """The types that all packages share: the content of captures, and the answers of the index.
 
-Each module has the types of one kind of answer, because creating a frozen dataclass takes 0.3 to 0.5 ms. `traces.py`
-has the sections of a trace, `batches.py` the batches of a capture. `How` is the evidence for a location, `LinkHow` the
-evidence for a cause.
+Creating a frozen dataclass takes 0.3 to 0.5 ms, so each module has the types of related answers. `capture.py` has the
+recorded content and its batches, `rows.py` the rows of the index, `traces.py` a call with its stack. `How` is the
+evidence for a location, `LinkHow` the evidence for a cause.
 """
 
 from typing import TYPE_CHECKING
 
-from framedex.lazy import exports
+from framedex.lazy import export_lazily
 
 if TYPE_CHECKING:
-    from framedex.model.batches import CallBatch, CallKind, KindTotals, ObjectColumns
     from framedex.model.capture import (
         BinaryId,
         BinaryState,
+        CallBatch,
+        CallKind,
         Calls,
         Capture,
         CodeObject,
         Description,
         Function,
+        KindTotals,
         Module,
         NativeFrame,
+        ObjectColumns,
         PythonFrame,
         Stack,
         Thread,
         ToldFrame,
     )
     from framedex.model.checks import Check, Finding, Severity
-    from framedex.model.contents import BoundaryTotals, FlameGraph, FlameKind, FlameNode
-    from framedex.model.costs.compiles import Cause, Change, Compiles
-    from framedex.model.costs.memory import Alive, DeviceMemory, Held, OutOfMemory
-    from framedex.model.costs.transfers import Direction, Transfers
-    from framedex.model.costs.waits import PARTS_OF_STEPS, Loop, LoopStep, WaitHow, Waiting, Waits
-    from framedex.model.frame_sources import ComponentFrames, LinesFrom, SourcedFrames
+    from framedex.model.costs import (
+        PARTS_OF_STEPS,
+        Alive,
+        Cause,
+        Change,
+        Compiles,
+        DeviceMemory,
+        Direction,
+        Held,
+        Loop,
+        LoopStep,
+        OutOfMemory,
+        Transfers,
+        WaitHow,
+        Waiting,
+        Waits,
+    )
     from framedex.model.functions import Edge, FunctionMark, InsideProgram, MeantFunctions
     from framedex.model.lines import (
         BoundaryEnd,
@@ -47,9 +61,7 @@ if TYPE_CHECKING:
         StaticCallers,
         Step,
     )
-    from framedex.model.metadata import Foreign, Launch, Metadata
-    from framedex.model.missing import MergeOutcome, StopReason, Stops
-    from framedex.model.places import (
+    from framedex.model.locations import (
         FileState,
         How,
         Join,
@@ -61,6 +73,7 @@ if TYPE_CHECKING:
         is_local,
         is_of_nearest_release,
     )
+    from framedex.model.metadata import Foreign, Launch, Metadata
     from framedex.model.program_uses import (
         Compilation,
         Nearby,
@@ -79,11 +92,18 @@ if TYPE_CHECKING:
         FrameRow,
         FunctionRow,
         FunctionTotals,
+        MergeOutcome,
         ObjectRow,
         PythonLine,
+        StopReason,
+        Stops,
+        Table,
     )
     from framedex.model.scopes import AnswerOf, Counted
     from framedex.model.source_trees import (
+        ComponentFrames,
+        LinesFrom,
+        SourcedFrames,
         SourceHealth,
         SourceMapInfo,
         SourceProblem,
@@ -91,21 +111,20 @@ if TYPE_CHECKING:
         SourceTotals,
     )
     from framedex.model.sources import (
-        GENERATING,
+        GENERATOR_LANGUAGES,
         CallSite,
         Definition,
         DefinitionRow,
         ExtractedFile,
         FoundSymbol,
+        NativeSymbol,
         SourceFile,
     )
-    from framedex.model.symbols import NativeSymbol
-    from framedex.model.tables import Table
-    from framedex.model.timeline import Activity, ThreadTime, Timeline
+    from framedex.model.totals import Activity, BoundaryTotals, FlameGraph, FlameKind, FlameNode, ThreadTime, Timeline
     from framedex.model.traces import Dispatch, FfiSite, Origin, Section, SectionKind, Trace
 
 __all__ = [
-    "GENERATING",
+    "GENERATOR_LANGUAGES",
     "PARTS_OF_STEPS",
     "Activity",
     "Alive",
@@ -229,41 +248,46 @@ __all__ = [
 ]
 
 # Creating these dataclasses takes a third of a short command's time, so each module is imported on first use.
-__getattr__ = exports(
+__getattr__ = export_lazily(
     __name__,
     {
-        "batches": ("CallBatch", "CallKind", "KindTotals", "ObjectColumns"),
         "capture": (
             "BinaryId",
             "BinaryState",
+            "CallBatch",
+            "CallKind",
             "Calls",
             "Capture",
             "CodeObject",
             "Description",
             "Function",
+            "KindTotals",
             "Module",
             "NativeFrame",
+            "ObjectColumns",
             "PythonFrame",
             "Stack",
             "Thread",
             "ToldFrame",
         ),
-        "checks": (
-            "Check",
-            "Finding",
-            "Severity",
+        "checks": ("Check", "Finding", "Severity"),
+        "costs": (
+            "PARTS_OF_STEPS",
+            "Alive",
+            "Cause",
+            "Change",
+            "Compiles",
+            "DeviceMemory",
+            "Direction",
+            "Held",
+            "Loop",
+            "LoopStep",
+            "OutOfMemory",
+            "Transfers",
+            "WaitHow",
+            "Waiting",
+            "Waits",
         ),
-        "contents": (
-            "BoundaryTotals",
-            "FlameGraph",
-            "FlameKind",
-            "FlameNode",
-        ),
-        "costs.compiles": ("Cause", "Change", "Compiles"),
-        "costs.memory": ("Alive", "DeviceMemory", "Held", "OutOfMemory"),
-        "costs.transfers": ("Direction", "Transfers"),
-        "costs.waits": ("PARTS_OF_STEPS", "Loop", "LoopStep", "WaitHow", "Waiting", "Waits"),
-        "frame_sources": ("ComponentFrames", "LinesFrom", "SourcedFrames"),
         "functions": ("Edge", "FunctionMark", "InsideProgram", "MeantFunctions"),
         "lines": (
             "BoundaryEnd",
@@ -278,17 +302,7 @@ __getattr__ = exports(
             "StaticCallers",
             "Step",
         ),
-        "metadata": (
-            "Foreign",
-            "Launch",
-            "Metadata",
-        ),
-        "missing": (
-            "MergeOutcome",
-            "StopReason",
-            "Stops",
-        ),
-        "places": (
+        "locations": (
             "FileState",
             "How",
             "Join",
@@ -300,6 +314,7 @@ __getattr__ = exports(
             "is_local",
             "is_of_nearest_release",
         ),
+        "metadata": ("Foreign", "Launch", "Metadata"),
         "program_uses": (
             "Compilation",
             "NearLine",
@@ -310,15 +325,7 @@ __getattr__ = exports(
             "ProgramRuns",
             "ProgramUse",
         ),
-        "programs": (
-            "Noted",
-            "NotedArgument",
-            "Parameter",
-            "Program",
-            "ProgramFrame",
-            "ProgramOp",
-            "Signature",
-        ),
+        "programs": ("Noted", "NotedArgument", "Parameter", "Program", "ProgramFrame", "ProgramOp", "Signature"),
         "rows": (
             "CallFilter",
             "CallRow",
@@ -326,36 +333,35 @@ __getattr__ = exports(
             "FrameRow",
             "FunctionRow",
             "FunctionTotals",
+            "MergeOutcome",
             "ObjectRow",
             "PythonLine",
+            "StopReason",
+            "Stops",
+            "Table",
         ),
         "scopes": ("AnswerOf", "Counted"),
         "source_trees": (
+            "ComponentFrames",
+            "LinesFrom",
             "SourceHealth",
             "SourceMapInfo",
             "SourceProblem",
             "SourceRoot",
             "SourceTotals",
+            "SourcedFrames",
         ),
         "sources": (
-            "GENERATING",
+            "GENERATOR_LANGUAGES",
             "CallSite",
             "Definition",
             "DefinitionRow",
             "ExtractedFile",
             "FoundSymbol",
+            "NativeSymbol",
             "SourceFile",
         ),
-        "symbols": ("NativeSymbol",),
-        "tables": ("Table",),
-        "timeline": ("Activity", "ThreadTime", "Timeline"),
-        "traces": (
-            "Dispatch",
-            "FfiSite",
-            "Origin",
-            "Section",
-            "SectionKind",
-            "Trace",
-        ),
+        "totals": ("Activity", "BoundaryTotals", "FlameGraph", "FlameKind", "FlameNode", "ThreadTime", "Timeline"),
+        "traces": ("Dispatch", "FfiSite", "Origin", "Section", "SectionKind", "Trace"),
     },
 )

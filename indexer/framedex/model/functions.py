@@ -1,4 +1,4 @@
-"""Answers about a function: its callers and callees, and the totals of the calls through it."""
+"""Answers about a function: its callers and callees, the totals of the calls through it, and the lines above it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from framedex.model.places import Location
+    from framedex.model.locations import Location
     from framedex.model.rows import FunctionRow
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from framedex.model.guidebook import Passed
+    from framedex.model.rows import PythonLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +57,20 @@ class MeantFunctions:
     is_name: bool
     likely: int
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class BelowLine:
+    """Calls of one runtime function from one line, all along the same stack path.
+
+    `line` is the innermost line of the program itself (None: no Python is known). `way` has the frames from it to the
+    call, outermost first, the function itself last. `duration` is in ns, without the recorded calls inside. `least` is
+    the duration if each call were as fast as the fastest tenth of them.
+    """
+
+    line: PythonLine | None
+    function: str
+    way: tuple[Passed, ...]
+    calls: int
+    duration: int
+    least: int

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from framedex.model.places import How, LinkHow, Location
+    from framedex.model.locations import How, LinkHow, Location
     from framedex.model.rows import CaptureRow, FrameRow, FunctionRow
 
 

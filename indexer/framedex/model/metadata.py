@@ -44,7 +44,7 @@ class Foreign:
     is_of_samples: bool = field(default=True, compare=False)
 
 
-SHARED = "framedex share"
+SHARED_FORMAT = "framedex share"
 """The format that `framedex share` writes: a capture of framedex's own."""
 
 
@@ -81,53 +81,53 @@ class Metadata:
     @classmethod
     def parse(cls, text: str) -> Metadata:
         """Parse capture.json. Raises ValueError if the text is not JSON."""
-        told = _members(text)
+        told = _parse_object(text)
         return cls(
-            format=_text(told.get("format")),
-            version=_number(told.get("version")),
-            started_unix_ns=_number(told.get("started_unix_ns")),
-            started_clock_ns=_number(told.get("started_clock_ns")),
-            pid=_number(told.get("pid")),
-            argv=_texts(told.get("argv")),
-            cwd=_text(told.get("cwd")),
-            folder=_text(told.get("folder")),
-            host=_text(told.get("host")),
-            python=_text(told.get("python")),
-            python_problem=_text(told.get("python_problem")),
-            launch=_launch(told.get("launcher")),
-            selected_by=_texts(told.get("selected_by")),
-            foreign=_foreign(told.get("foreign")),
-            job=_by_name(told.get("job")),
-            ended_by=_text(told.get("ended_by")),
+            format=_as_text(told.get("format")),
+            version=_as_integer(told.get("version")),
+            started_unix_ns=_as_integer(told.get("started_unix_ns")),
+            started_clock_ns=_as_integer(told.get("started_clock_ns")),
+            pid=_as_integer(told.get("pid")),
+            argv=_as_texts(told.get("argv")),
+            cwd=_as_text(told.get("cwd")),
+            folder=_as_text(told.get("folder")),
+            host=_as_text(told.get("host")),
+            python=_as_text(told.get("python")),
+            python_problem=_as_text(told.get("python_problem")),
+            launch=_parse_launch(told.get("launcher")),
+            selected_by=_as_texts(told.get("selected_by")),
+            foreign=_parse_foreign(told.get("foreign")),
+            job=_as_mapping(told.get("job")),
+            ended_by=_as_text(told.get("ended_by")),
             text=text,
         )
 
 
-def _launch(value: object) -> Launch | None:
+def _parse_launch(value: object) -> Launch | None:
     """Parse the launcher's data: JSON, which the recorder stores as a string."""
     told = {}
     with suppress(ValueError):
-        told = _members(value) if isinstance(value, str) else {}
+        told = _parse_object(value) if isinstance(value, str) else {}
     if not told:
         return None
     return Launch(
-        run=_text(told.get("run")),
-        arguments=_texts(told.get("arguments")),
-        cell=_text(told.get("cell")),
-        packages=_by_name(told.get("packages")),
+        run=_as_text(told.get("run")),
+        arguments=_as_texts(told.get("arguments")),
+        cell=_as_text(told.get("cell")),
+        packages=_as_mapping(told.get("packages")),
     )
 
 
-def _foreign(value: object) -> Foreign | None:
+def _parse_foreign(value: object) -> Foreign | None:
     told = value if isinstance(value, dict) else {}
-    form, origin, content = (_text(told.get(key)) for key in ("format", "origin", "content"))
+    form, origin, content = (_as_text(told.get(key)) for key in ("format", "origin", "content"))
     if form is None or origin is None or content is None:
         return None
     is_of_samples = told.get("is_of_samples") is not False
-    return Foreign(form, origin, content, _text(told.get("value")), _texts(told.get("folders")), is_of_samples)
+    return Foreign(form, origin, content, _as_text(told.get("value")), _as_texts(told.get("folders")), is_of_samples)
 
 
-def _members(text: str) -> dict[str, Any]:
+def _parse_object(text: str) -> dict[str, Any]:
     """The members of a JSON object; empty for other JSON values. Raises ValueError if the text is not JSON."""
     try:
         value = json.loads(text)
@@ -136,18 +136,18 @@ def _members(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _number(value: object) -> int | None:
+def _as_integer(value: object) -> int | None:
     """A non-negative integer below 2**63, as the recorder writes; otherwise None."""
     return value if type(value) is int and 0 <= value < 1 << 63 else None
 
 
-def _text(value: object) -> str | None:
+def _as_text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _texts(value: object) -> tuple[str, ...]:
+def _as_texts(value: object) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
-def _by_name(value: object) -> dict[str, str]:
+def _as_mapping(value: object) -> dict[str, str]:
     return {str(name): str(told) for name, told in value.items()} if isinstance(value, dict) else {}

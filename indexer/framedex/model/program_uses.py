@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from framedex.model.places import Location
+    from framedex.model.locations import Location
     from framedex.model.rows import PythonLine
 
 

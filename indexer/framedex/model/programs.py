@@ -72,7 +72,8 @@ class Noted:
 
     `name` is the module's name, such as `jit_f`. `function` is the jitted function (`f`), and `defined` its location
     (`train.py:3`); both are empty if unknown. `statics` are the static arguments, with their values as text. `donated`
-    has the indices of the donated arguments.
+    has the indices of the donated arguments. `keys` are the other facts that JAX's tracing cache compares, as (kind,
+    subject, value), of the kinds in native/framedex_native/ffi/trace_keys.py; None in older captures and JAX versions.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Noted:
     arguments: tuple[NotedArgument, ...]
     statics: tuple[tuple[str, str], ...]
     donated: tuple[int, ...] = ()
+    keys: tuple[tuple[str, str, str], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ class Program:
         for op in self.ops:
             root, _, _ = op.name.partition("/")
             _, _, function = root.partition("(")
-            if function and plain_name(root) == plain_name(self.name):
+            if function and to_module_name(root) == to_module_name(self.name):
                 return function.removesuffix(")")
         _, _, function = self.name.partition("_")
         return "<lambda>" if function == "_lambda" else function
@@ -119,6 +121,6 @@ class Program:
         return f"{path}:{line}" if name == "<lambda>" else path
 
 
-def plain_name(name: str) -> str:
+def to_module_name(name: str) -> str:
     """Convert a name to a module's form: `jit(f)` becomes `jit_f`."""
     return re.sub(r"[^\w.-]", "_", name).strip("_")

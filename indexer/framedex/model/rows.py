@@ -1,12 +1,60 @@
-"""Rows of the index: captures, calls, functions, frames and objects."""
+"""Rows of the index: captures, calls, functions, frames and objects. A `Table` has several rows of one kind."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import StrEnum
+from importlib import import_module
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, overload
 
-from framedex.model.missing import Stops
-from framedex.model.places import Language, LinkHow, Location, Role
+from framedex.model.locations import Language, LinkHow, Location, Role
+
+
+class MergeOutcome(StrEnum):
+    """The result of merging the native and Python frames of a stack."""
+
+    MERGED = "merged"
+    NO_HOST = "no-host"  # a run of Python frames whose interpreter frame is not on the native stack
+    COUNT_MISMATCH = "count-mismatch"  # an interpreter frame without a matching run of Python frames
+    HOST_MISMATCH = "host-mismatch"  # address and symbol identify different interpreter frames
+    NOT_TOLD = "not-told"  # a truncated stack from an earlier recorder, which did not record the outcome
+    MISSING = "missing"  # the stack itself: the capture is damaged
+    UNKNOWN = "unknown"  # an unsupported code
+
+
+class StopReason(StrEnum):
+    """The reason why recording stopped."""
+
+    DISK_FULL = "disk-full"
+    LIMIT = "limit"
+    NO_FILE = "no-file"
+
+
+@dataclass(frozen=True, slots=True)
+class Stops:
+    """The reasons why a capture ends before its program; false if it is complete.
+
+    `threads` is the number of threads whose calls are missing after some moment. `missing_calls` is the number of those
+    calls, if counted. `lacks_threads`: other threads are missing entirely.
+    """
+
+    reasons: tuple[StopReason, ...] = ()
+    threads: int = 0
+    missing_calls: int = 0
+    lacks_threads: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.reasons) or self.lacks_threads
+
+    def __or__(self, other: Stops) -> Stops:
+        """Return the combined stops of two captures."""
+        return Stops(
+            tuple(reason for reason in StopReason if reason in self.reasons or reason in other.reasons),
+            self.threads + other.threads,
+            self.missing_calls + other.missing_calls,
+            self.lacks_threads or other.lacks_threads,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,3 +232,53 @@ class CallFilter:
     slower_than: int | None = None
     object: str | None = None
     works_only: bool = False
+
+
+class Dataclass(Protocol):
+    """Any dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+Row = TypeVar("Row", bound=Dataclass)
+
+
+@dataclass(frozen=True, slots=True)
+class Table(Sequence[Row], Generic[Row]):
+    """Rows of one kind, the most important first."""
+
+    rows: tuple[Row, ...]
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, index: int | slice) -> Row | tuple[Row, ...]:
+        return self.rows[index]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame` with a column for each field; a Python line becomes path, line and function.
+
+        Raises ImportError if pandas is not installed.
+        """
+        pandas: Any = import_module("pandas")  # an optional dependency
+        return pandas.DataFrame([_flatten_row(row) for row in self.rows])
+
+
+def _flatten_row(row: Dataclass) -> dict[str, Any]:
+    """Return the values of a row by column, without nested objects."""
+    columns: dict[str, Any] = {}
+    for name in (each.name for each in fields(row)):
+        value = getattr(row, name)
+        if name == "line" and (value is None or isinstance(value, PythonLine)):
+            columns["path"] = value.location.path if value else None
+            columns["line"] = value.location.line if value else None
+            columns["in_function"] = value.function if value else None
+        elif isinstance(value, tuple):
+            columns[name] = "; ".join(str(each) for each in value)
+        else:
+            columns[name] = str(value) if is_dataclass(value) else value
+    return columns

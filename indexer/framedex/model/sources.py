@@ -1,4 +1,4 @@
-"""Source files, and the definitions and calls in them."""
+"""Source files, the definitions and calls in them, and the symbol at an address."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from framedex.model.places import Location
+    from framedex.model.locations import Location
     from framedex.model.rows import FunctionRow
+import json
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class SourceFile:
     problems: tuple[str, ...] = ()
 
 
-GENERATING = ("protobuf", "tablegen")
+GENERATOR_LANGUAGES = ("protobuf", "tablegen")
 """The languages from which C++ is generated: their definitions are classes whose code is in no tree."""
 
 
@@ -108,3 +109,26 @@ class FoundSymbol:
     end_line: int
     function: FunctionRow | None = None
     call: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NativeSymbol:
+    """A function at one address of a binary: one entry per inlined function, innermost first; the last is not inlined.
+
+    `symbol` is the demangled name from the demangler; `name` is the short readable form (no parameters, long template
+    arguments elided). `unit` is the translation unit's file name from STT_FILE, None if unknown. `path` and `line` come
+    from DWARF (None, 0 without it).
+    """
+
+    name: str
+    symbol: str
+    mangled: str
+    path: str | None
+    line: int
+    inlined: bool
+    unit: str | None
+
+
+def parse_call_sites(text: str | None) -> tuple[CallSite, ...]:
+    """Parse calls from the extractor's JSON; empty for None."""
+    return tuple(CallSite(*site) for site in json.loads(text)) if text else ()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from framedex.model.missing import MergeOutcome
-from framedex.model.places import Join, LinkHow, Location
-from framedex.model.rows import CallRow, CaptureRow, FrameRow, PythonLine
+from framedex.model.locations import Join, LinkHow, Location
+from framedex.model.rows import CallRow, CaptureRow, FrameRow, MergeOutcome, PythonLine
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,16 +20,15 @@ from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
 from IPython.display import display
 
 from framedex.errors import FramedexError
-from framedex.notebook import display as displays
-from framedex.notebook.answers import indexed
-from framedex.notebook.kernel import Kernel, why_nothing
-from framedex.notebook.options import FRESH, Options, cell_options, help_of_options, kernel_options
+from framedex.notebook.answers import index_captures, register_formatters, unregister_formatters
+from framedex.notebook.kernel import Kernel, explain_no_calls
+from framedex.notebook.options import FRESH, Options, format_help, parse_cell_options, parse_kernel_options
 
 if TYPE_CHECKING:  # it needs the native part, and traces can be viewed without that
     from framedex.notebook.recording import CellRecording
 
 _MAGIC = "framedex"
-_BEGIN = "framedex_begin"
+_BEGIN_MAGIC = "framedex_begin"
 _FIRST_LINE = re.compile(rf"%%{_MAGIC}(?:[ \t]+(?P<options>.*))?\s*")
 
 
@@ -46,7 +45,7 @@ def unload_ipython_extension(shell: Any) -> None:
 
 
 class Extension:
-    """framedex in one shell."""
+    """The framedex extension of one IPython shell."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
@@ -56,77 +55,77 @@ class Extension:
         self._recorded: ExecutionInfo | None = None  # the cell that is being recorded
 
     def install(self) -> None:
-        """Register the magics, and make JAX load framedex; the first cell reports any problem."""
+        """Register the magics, and make JAX load framedex. A problem is printed; the first cell reports it again."""
         shell = self._shell
         shell.register_magic_function(self._framedex, "line_cell", _MAGIC)
-        shell.register_magic_function(self._begin, "line", _BEGIN)
-        shell.input_transformers_cleanup.append(_recording_first)
+        shell.register_magic_function(self._begin, "line", _BEGIN_MAGIC)
+        shell.input_transformers_cleanup.append(_start_recording_first)
         shell.events.register("pre_run_cell", self._on_begin)
         shell.events.register("post_run_cell", self._on_end)
-        displays.install(shell)
+        register_formatters(shell)
         try:
             self._kernel.prepare()
-            self._tell()
+            self._print_runtime()
         except FramedexError as error:
             print(f"framedex: {error}", file=sys.stderr)
 
     def remove(self) -> None:
         """Undo `install`."""
         shell = self._shell
-        displays.remove(shell)
+        unregister_formatters(shell)
         shell.events.unregister("post_run_cell", self._on_end)
         shell.events.unregister("pre_run_cell", self._on_begin)
-        shell.input_transformers_cleanup.remove(_recording_first)
-        for kind, name in (("line", _MAGIC), ("cell", _MAGIC), ("line", _BEGIN)):
+        shell.input_transformers_cleanup.remove(_start_recording_first)
+        for kind, name in (("line", _MAGIC), ("cell", _MAGIC), ("line", _BEGIN_MAGIC)):
             del shell.magics_manager.magics[kind][name]
 
     def _framedex(self, line: str, cell: str | None = None) -> None:
         try:
             if cell is None:
-                options = kernel_options(line)
-                self._kernel.choose(options.plugin, options.machine)
-                self._tell()
+                options = parse_kernel_options(line)
+                self._kernel.choose_machine(options.plugin, options.machine)
+                self._print_runtime()
                 return
-            options = cell_options(line)
+            options = parse_cell_options(line)
             if options.is_fresh:
-                self._run_apart(options, f"# %%{_MAGIC} {line}\n{cell}")
+                self._run_in_new_process(options, f"# %%{_MAGIC} {line}\n{cell}")
                 return
-            self._check_alone()
+            self._check_no_recording()
         except FramedexError as error:
             raise UsageError(str(error)) from None
         self._shell.run_cell(f"%%{_MAGIC} {line}\n{cell}").raise_error()
 
-    _framedex.__doc__ = help_of_options()
+    _framedex.__doc__ = format_help()
 
     def _begin(self, line: str) -> None:
         """Record the rest of this cell."""
         try:
-            self._kernel.recordable()
+            self._kernel.check_recordable()
             from framedex.notebook.recording import CellRecording
 
-            options = cell_options(line)
-            self._check_alone()
+            options = parse_cell_options(line)
+            self._check_no_recording()
             if not self._running:
                 raise FramedexError("A silent cell cannot be recorded.", "Run it without silent=True.")
-            self._kernel.choose(options.plugin, options.machine)
+            self._kernel.choose_machine(options.plugin, options.machine)
             self._recording = CellRecording(options, self._name())
             self._recorded = self._running[-1]
         except FramedexError as error:
             raise UsageError(str(error)) from None
 
-    def _tell(self) -> None:
-        """Print the runtime of cells. Raises FramedexError if they cannot be recorded."""
-        self._kernel.recordable()
-        print(f"framedex: JAX runs on {self._kernel.runtime} in this kernel. %framedex? tells how to choose another.")
+    def _print_runtime(self) -> None:
+        """Print the runtime of this kernel. Raises FramedexError if its cells cannot be recorded."""
+        self._kernel.check_recordable()
+        print(f"framedex: JAX runs on {self._kernel.runtime} in this kernel. Choose another: `%framedex?`.")
 
-    def _check_alone(self) -> None:
+    def _check_no_recording(self) -> None:
         """Raise FramedexError if a cell is being recorded already."""
         if self._recording is not None:
-            raise FramedexError("A recorded cell cannot record another one.", "Leave out the inner %%framedex.")
+            raise FramedexError("A recorded cell cannot record another cell.", "Remove the inner %%framedex.")
 
     def _name(self) -> str:
         """The name of the running cell, with the notebook if Jupyter or VS Code provides its name."""
-        from framedex.notebook.cells import running_cell
+        from framedex.notebook.recording import running_cell
 
         notebook = self._shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME") or ""
         name = ":".join(filter(None, [Path(notebook).name, running_cell(self._shell)]))
@@ -138,30 +137,29 @@ class Extension:
     def _on_end(self, result: ExecutionResult | None) -> None:
         """End the recording when its cell ends, even after an exception."""
         info = result.info if result is not None else None
-        ended = self._told_of(info) if info is not None else None
+        ended = self._running_cell_info(info) if info is not None else None
         self._running = [each for each in self._running if ended is not None and each is not ended]
         if self._recording is None or self._recorded in self._running:
             return
-        from framedex.notebook.cells import cells_of
+        from framedex.notebook.recording import recorded_cells
 
         recording, self._recording, self._recorded = self._recording, None, None
         try:
-            self._show(recording.end(cells_of(self._shell)), recording.options)
+            self._show(recording.end(recorded_cells(self._shell)), recording.options)
         except FramedexError as error:
             print(f"framedex: {error}", file=sys.stderr)
         except KeyboardInterrupt:
             print("framedex: Interrupted. The capture is kept: `framedex index` reads it.", file=sys.stderr)
 
-    def _told_of(self, info: ExecutionInfo) -> ExecutionInfo:
-        """The running cell for an event of IPython, which uses another object if it could not show the cell's error."""
+    def _running_cell_info(self, info: ExecutionInfo) -> ExecutionInfo:
+        """The running cell of an IPython event, which has another object if IPython could not show the cell's error."""
         found = (each for each in reversed(self._running) if each.raw_cell == info.raw_cell)
         return info if any(each is info for each in self._running) else next(found, info)
 
-    def _run_apart(self, options: Options, text: str) -> None:
-        from framedex.notebook.cells import running_cell
-        from framedex.notebook.recording import recorded_apart
+    def _run_in_new_process(self, options: Options, text: str) -> None:
+        from framedex.notebook.recording import run_in_new_process, running_cell
 
-        outcome = recorded_apart(options, text, running_cell(self._shell))
+        outcome = run_in_new_process(options, text, running_cell(self._shell))
         if outcome.captures:
             self._show(outcome.captures, options)
         else:
@@ -171,19 +169,19 @@ class Extension:
             raise FramedexError(f"The process of this cell ended with {how}.")
 
     def _show(self, captures: Sequence[Path], options: Options) -> None:
-        recorded = indexed(captures)
+        recorded = index_captures(captures)
         if options.name:
             self._shell.push({options.name: recorded})
         if not recorded.index.answer_of().captures:
-            print(f"framedex: no call into the runtime was recorded. {why_nothing()}", file=sys.stderr)
+            print(f"framedex: no runtime calls were recorded. {explain_no_calls()}", file=sys.stderr)
             return
         display(recorded)
 
 
-def _recording_first(lines: list[str]) -> list[str]:
-    """Replace a leading `%%framedex` by a line that starts the recording; other cells are unchanged."""
+def _start_recording_first(lines: list[str]) -> list[str]:
+    """Replace a leading `%%framedex` with a line that starts the recording; return other cells unchanged."""
     first: Any = _FIRST_LINE.fullmatch(lines[0]) if lines else None
     options = (first["options"] or "") if first else ""
     if first is None or FRESH in options.split():
         return lines
-    return [f"get_ipython().run_line_magic({_BEGIN!r}, {options!r})\n", *cell_magic(lines[1:])]
+    return [f"get_ipython().run_line_magic({_BEGIN_MAGIC!r}, {options!r})\n", *cell_magic(lines[1:])]

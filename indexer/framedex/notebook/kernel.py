@@ -1,4 +1,4 @@
-"""The process of a notebook: the connection of its JAX to framedex, and its machine."""
+"""The kernel process of a notebook: how its JAX loads framedex, and on which machine it runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 
-_PLUGIN = "FRAMEDEX_PLUGIN"  # the plug-in that framedex loads in place of the mock
+_PLUGIN = "FRAMEDEX_PLUGIN"  # the plug-in that framedex loads instead of the mock
 _RESTART = "Restart the kernel and run `%load_ext framedex` in its first cell"
 
 
@@ -17,21 +17,21 @@ class Kernel:
     """The runtime that JAX loads in this process."""
 
     def __init__(self) -> None:
-        self._is_missed = _has_opened_devices() and not _is_ours()
-        self._trouble: FramedexError | None = None
+        self._is_loaded_too_late = _has_opened_devices() and not _uses_framedex_runtime()
+        self._prepare_error: FramedexError | None = None
 
     def prepare(self, plugin: str = "", machine: Mapping[str, str] | None = None) -> None:
         """Make JAX load the mock TPU, or a plug-in, through framedex when it opens its devices.
 
-        `machine` are variables for the mock TPU. A kernel started by `framedex run` keeps its machine unless another is
-        chosen. Raises FramedexError if that fails; `recordable` then raises it, too.
+        `machine` are environment variables for the mock TPU. A kernel started by `framedex run` keeps its machine
+        unless another is chosen. Raises FramedexError on failure; `check_recordable` then raises the same error.
         """
         try:
-            if plugin or machine or not _is_ours():
+            if plugin or machine or not _uses_framedex_runtime():
                 self._prepare(plugin, machine or {})
-            self._trouble = None
+            self._prepare_error = None
         except FramedexError as error:
-            self._trouble = error
+            self._prepare_error = error
             raise
 
     @property
@@ -40,24 +40,24 @@ class Kernel:
         plugin = os.environ.get(_PLUGIN)
         return f"the plug-in {printable(plugin)}" if plugin else "the mock TPU"
 
-    def recordable(self) -> None:
+    def check_recordable(self) -> None:
         """Raise FramedexError if this process cannot be recorded."""
-        if self._is_missed and _has_opened_devices():
+        if self._is_loaded_too_late and _has_opened_devices():
             raise FramedexError(
                 "JAX initialised its devices before framedex was loaded, so this kernel cannot be recorded.",
-                f"{_RESTART}, or run this cell in a process of its own: %%framedex --fresh.",
+                f"{_RESTART}. Or run this cell in a new process: %%framedex --fresh.",
             )
-        if self._trouble is not None:
-            raise self._trouble
+        if self._prepare_error is not None:
+            raise self._prepare_error
 
-    def choose(self, plugin: str, machine: Mapping[str, str]) -> None:
-        """Choose another machine than the default. Raises FramedexError if JAX has already opened its devices."""
+    def choose_machine(self, plugin: str, machine: Mapping[str, str]) -> None:
+        """Choose a machine other than the default. Raises FramedexError if JAX has already opened its devices."""
         if not (plugin or machine):
             return
         if _has_opened_devices():
             raise FramedexError(
                 "JAX has already initialised its devices, so this kernel cannot change the machine.",
-                f"{_RESTART}, and choose before JAX is used, or run this cell in a process of its own:"
+                f"{_RESTART}, and choose the machine before JAX is used. Or run this cell in a new process:"
                 " %%framedex --fresh.",
             )
         if not plugin:
@@ -65,9 +65,8 @@ class Kernel:
         self.prepare(plugin, machine)
 
     def _prepare(self, plugin: str, machine: Mapping[str, str]) -> None:
-        from framedex.commands.launching.launch import check_jaxlib, check_python, loading_variables
-        from framedex.commands.launching.plugins import find_plugin
-        from framedex.commands.launching.runtimes import Runtime
+        from framedex.commands.launching.launch import check_python, find_runtime, loading_variables
+        from framedex.commands.launching.runtimes import Runtime, find_plugin
         from framedex.nativepart import ffi
 
         check_python(sys.executable)  # noqa: TID251
@@ -80,7 +79,7 @@ class Kernel:
                     "Start Jupyter under it, `framedex run --plugin NAME -m jupyter lab`, or use %%framedex --fresh.",
                 )
         else:
-            runtime = check_jaxlib(sys.executable)  # noqa: TID251
+            runtime = find_runtime(sys.executable)  # noqa: TID251
         variables = loading_variables(found, runtime, os.environ | machine)
         if _has_opened_devices():
             return
@@ -91,8 +90,8 @@ class Kernel:
             jax.config.update("jax_platforms", machine["JAX_PLATFORMS"])
 
 
-def why_nothing() -> str:
-    """The probable reason for a cell without calls into the runtime."""
+def explain_no_calls() -> str:
+    """The probable reason why a cell made no calls into the runtime."""
     jax = sys.modules.get("jax")
     if jax is None:
         return "JAX was not imported."
@@ -101,7 +100,7 @@ def why_nothing() -> str:
     platform = jax.default_backend()
     if platform == "cpu":
         return "JAX runs on the CPU: something sets JAX_PLATFORMS, jax_platforms or jax_default_device."
-    return "This cell asked nothing of it."
+    return "This cell made no runtime calls."
 
 
 def _has_opened_devices() -> bool:
@@ -109,9 +108,9 @@ def _has_opened_devices() -> bool:
     return bridge is not None and bool(bridge.backends_are_initialized())
 
 
-def _is_ours() -> bool:
-    """Whether JAX loads its runtime through framedex."""
-    from framedex.inprocess import can_record_here
+def _uses_framedex_runtime() -> bool:
+    """Whether JAX loads its runtime through framedex in this process."""
+    from framedex.process_recorder import can_record_here
 
     try:
         return can_record_here()

@@ -1,4 +1,4 @@
-"""The options of `%%framedex` and `%framedex`, which are those of `framedex run`."""
+"""The options of `%%framedex` and `%framedex`; most are options of `framedex run`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ from typing import Any
 
 import click
 
-from framedex.commands.launching.behaviour_files import behaviour_variables
-from framedex.commands.launching.mock_settings import machine_options, machine_variables
-from framedex.commands.launching.recording_options import RECORDING, recording_options, recording_variables
+from framedex.commands.launching.options import (
+    RECORDING_PARAMETERS,
+    behaviour_variables,
+    machine_options,
+    machine_variables,
+    recording_options,
+    recording_variables,
+)
 from framedex.errors import FramedexError
 
 FRESH = "--fresh"
@@ -22,7 +27,8 @@ FRESH = "--fresh"
 class Options:
     """Parsed options: the variable for the answers, the folder for captures, and whether to use a new process.
 
-    `recording` are variables for the recorder, `machine` for the runtime. `plugin` is empty if none was named.
+    `recording` are environment variables for the recorder, `machine` those for the runtime. `plugin` is
+    empty if none was named.
     """
 
     name: str
@@ -33,7 +39,7 @@ class Options:
     machine: Mapping[str, str]
 
 
-def _of_machine(command: Any) -> Any:
+def _with_machine_options(command: Any) -> Any:
     plugin = click.option(
         "--plugin", default="", metavar="PATH|NAME", help="Record this PJRT plug-in instead of the mock."
     )
@@ -53,55 +59,57 @@ def _of_machine(command: Any) -> Any:
 @click.option("--output", type=click.Path(path_type=Path, file_okay=False), help="The folder for captures.")
 @click.option(FRESH, is_flag=True, help="Run the cell as plain Python in a new process.")
 @recording_options
-@_of_machine
-def _cell(**chosen: Any) -> Options:
+@_with_machine_options
+def _cell_command(**chosen: Any) -> Options:
     """Record the runtime calls of this cell and show the answers below it.
 
     Options of the machine need --fresh once JAX has opened its devices.
     """
-    return _chosen(**chosen)
+    return _build_options(**chosen)
 
 
 @click.command("%framedex", add_help_option=False)
-@_of_machine
-def _kernel(**chosen: Any) -> Options:
+@_with_machine_options
+def _kernel_command(**chosen: Any) -> Options:
     """Choose the machine on which JAX runs in this kernel, before JAX opens its devices."""
     nothing: dict[str, Any] = {"include": (), "exclude": (), "sample": None, "limit": None, "ring": False}
-    return _chosen(name="", output=None, fresh=False, **nothing, **chosen)
+    return _build_options(name="", output=None, fresh=False, **nothing, **chosen)
 
 
-def cell_options(line: str) -> Options:
+def parse_cell_options(line: str) -> Options:
     """Parse the options of `%%framedex`. Raises FramedexError if they are malformed."""
-    return _parsed(_cell, line)
+    return _parse(_cell_command, line)
 
 
-def kernel_options(line: str) -> Options:
+def parse_kernel_options(line: str) -> Options:
     """Parse the options of `%framedex`. Raises FramedexError if they are malformed."""
-    return _parsed(_kernel, line)
+    return _parse(_kernel_command, line)
 
 
-def help_of_options() -> str:
+def format_help() -> str:
     """The help texts of both magics."""
-    texts = (command.get_help(click.Context(command, info_name=command.name)) for command in (_cell, _kernel))
+    texts = (
+        command.get_help(click.Context(command, info_name=command.name)) for command in (_cell_command, _kernel_command)
+    )
     return "\n\n".join(texts)
 
 
-def _parsed(command: click.Command, line: str) -> Options:
+def _parse(command: click.Command, line: str) -> Options:
     try:
         options: Options = command.main(shlex.split(line), prog_name=command.name, standalone_mode=False)
     except click.ClickException as error:
         raise FramedexError(error.format_message(), "`%%framedex?` lists the options.") from None
     except ValueError as error:  # an unclosed quote
-        raise FramedexError(f"{line} cannot be read: {error}.") from None
+        raise FramedexError(f"The options {line} cannot be parsed: {error}.") from None
     return options
 
 
-def _chosen(
+def _build_options(
     name: str, output: Path | None, fresh: bool, plugin: str, behaviours: tuple[Path, ...], **others: Any
 ) -> Options:
     if name and not name.isidentifier():
         raise click.UsageError(f"-o {name} is not a variable name.")
-    recording = recording_variables({each: others.pop(each) for each in RECORDING})
+    recording = recording_variables({each: others.pop(each) for each in RECORDING_PARAMETERS})
     machine = machine_variables(others)
     if plugin and machine:
         raise click.UsageError("--device, --hbm and similar options are for the mock TPU, not for a plug-in.")

@@ -6,7 +6,6 @@ An address is an object only between its creation and its destruction. Arguments
 results at its end. A missing record never counts as a violation.
 """
 
-from framedex.objects.table import BoundaryFunction, ObjectField, Role, function_named
-from framedex.objects.violations import ViolationKind
+from framedex.objects.table import BoundaryFunction, ObjectField, Role, ViolationKind, find_boundary_function
 
-__all__ = ["BoundaryFunction", "ObjectField", "Role", "ViolationKind", "function_named"]
+__all__ = ["BoundaryFunction", "ObjectField", "Role", "ViolationKind", "find_boundary_function"]

@@ -1,7 +1,7 @@
 """The C API's outputs and objects among a function's values, and the lifetime of these objects.
 
 The table is generated from the ABI's description (see `native/abi/generate_objects.py`) and supports captures of every
-version.
+version. `ViolationKind` lists the violations of lifetimes that a capture can show.
 """
 
 from __future__ import annotations
@@ -13,6 +13,18 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+
+class ViolationKind(StrEnum):
+    """A forbidden use of an object by a call."""
+
+    USE_AFTER_DESTROY = "use-after-destroy"
+    DOUBLE_DESTROY = "double-destroy"
+    UNKNOWN_DESTROY = "unknown-destroy"  # no recorded call created it
+    FOREIGN_DESTROY = "foreign-destroy"  # it belongs to another object, which destroys it
+    USE_AFTER_DELETE = "use-after-delete"  # for its content, which was deleted or donated
+    DESTROYED_IN_USE = "destroyed-in-use"  # by a call on another thread
+    USE_AFTER_CLIENT = "use-after-client"  # after its client was destroyed
 
 
 class Role(StrEnum):
@@ -67,12 +79,12 @@ class BoundaryFunction:
         return self.inputs + self.results
 
 
-def function_named(name: str) -> BoundaryFunction:
+def find_boundary_function(name: str) -> BoundaryFunction:
     """Return the known values of a boundary function; no values if it is not a function of the PJRT C API."""
-    return _functions().get(name, BoundaryFunction())
+    return _load_functions().get(name, BoundaryFunction())
 
 
-def address_of(value: object) -> int:
+def parse_address(value: object) -> int:
     """Return the recorded value as an address; 0 if it is not an address."""
     try:
         return int(value, 16) if isinstance(value, str) and value.startswith("0x") else 0
@@ -80,37 +92,37 @@ def address_of(value: object) -> int:
         return 0
 
 
-def elements(known: ObjectField, value: object) -> Iterator[object]:
+def iterate_objects(field: ObjectField, value: object) -> Iterator[object]:
     """Yield the possible objects in a value: the value itself, the elements of a list, or of a list of lists."""
-    if not known.is_list:
+    if not field.is_list:
         yield value
     elif isinstance(value, list):
         for element in value:
-            yield from elements(known, element) if isinstance(element, list) else (element,)
+            yield from iterate_objects(field, element) if isinstance(element, list) else (element,)
 
 
-def functions_with(kind: str) -> dict[str, list[str]]:
+def fields_of_type(kind: str) -> dict[str, list[str]]:
     """Return the names of values that are objects of this type, each with the functions that have it."""
     found: dict[str, list[str]] = {}
-    for name, function in _functions().items():
+    for name, function in _load_functions().items():
         for field in function.objects:
             if field.type == kind:
                 found.setdefault(field.name, []).append(name)
     return found
 
 
-def functions_of_the_c_api() -> dict[str, BoundaryFunction]:
+def load_boundary_functions() -> dict[str, BoundaryFunction]:
     """Return all functions with known values, by name."""
-    return dict(_functions())
+    return dict(_load_functions())
 
 
 @cache
-def _functions() -> dict[str, BoundaryFunction]:
+def _load_functions() -> dict[str, BoundaryFunction]:
     text = Path(__file__).with_name("pjrt_objects.json").read_text("utf-8")
-    return {name: _function(entry) for name, entry in json.loads(text)["functions"].items()}
+    return {name: _parse_function(entry) for name, entry in json.loads(text)["functions"].items()}
 
 
-def _function(entry: dict[str, Any]) -> BoundaryFunction:
+def _parse_function(entry: dict[str, Any]) -> BoundaryFunction:
     objects = [
         ObjectField(field, known["type"], Role(known["role"]), known.get("list", False))
         for field, known in entry.get("objects", {}).items()

@@ -1,13 +1,17 @@
-"""Existence and state of source files, read from the file system once per answer."""
+"""Existence and state of source files, and the user's rules for paths of other machines.
+
+The file system is read once per answer.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 
 _PROCESSES = "/proc/"
 _LINKS_INTO_PROC = ("/dev/fd/", "/dev/stdin/", "/dev/stdout/", "/dev/stderr/")
@@ -24,7 +28,7 @@ class FoundFile:
     size: int
 
 
-def found_file(path: str) -> FoundFile | None:
+def find_file(path: str) -> FoundFile | None:
     """Return the regular file at an absolute path, as it is now or as this answer first saw it; None if missing.
 
     None also for paths below /proc, which belong to this process and not to the recorded one. None also for relative
@@ -34,23 +38,23 @@ def found_file(path: str) -> FoundFile | None:
         return None
     known = _ANSWER.get()
     if known is None:
-        return _look(path)
+        return _stat_file(path)
     if path not in known:
-        known[path] = _look(path)
+        known[path] = _stat_file(path)
     return known[path]
 
 
-def is_here(path: str) -> bool:
-    """Whether the source file at an absolute path exists on this machine; see `found_file`."""
-    return found_file(path) is not None
+def file_exists(path: str) -> bool:
+    """Whether the source file at an absolute path exists on this machine; see `find_file`."""
+    return find_file(path) is not None
 
 
-def is_here_as_typed(path: str) -> bool:
+def typed_file_exists(path: str) -> bool:
     """Whether the file at a path typed by the user exists; relative paths start at the working folder."""
-    return _look(path) is not None
+    return _stat_file(path) is not None
 
 
-def is_of_a_process(path: str) -> bool:
+def is_process_path(path: str) -> bool:
     """Whether a path is below /proc: compilers record their working folder as `/proc/self/cwd`.
 
     Paths such as `/dev/stdin` lead there too. A log that names one does not mean the reader's own.
@@ -61,7 +65,7 @@ def is_of_a_process(path: str) -> bool:
 
 
 @contextmanager
-def one_answer() -> Iterator[None]:
+def check_files_once() -> Iterator[None]:
     """Check each file only once inside the block, so that an answer is consistent.
 
     Applies to this thread and task only.
@@ -76,11 +80,65 @@ def one_answer() -> Iterator[None]:
         _ANSWER.reset(token)
 
 
-def _look(path: str) -> FoundFile | None:
-    if is_of_a_process(path):
+def _stat_file(path: str) -> FoundFile | None:
+    if is_process_path(path):
         return None
     try:
         status = os.stat(path)  # noqa: PTH116 - speed: called for every file of a tree
     except (OSError, ValueError):  # a zero byte, a lone surrogate
         return None
     return FoundFile(path, status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
+
+
+BUILD_FOLDER = "/proc/self/cwd"
+"""The working folder that Bazel makes compilers record. It is not a folder of this machine."""
+
+HOW_TO_MAP = (
+    "If it is a path of a build or of another machine: `framedex sources add FOLDER` adds a source folder, and a"
+    " path-map in framedex.toml says which folders are which."
+)
+"""The remedy for a path without a local file."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathRule:
+    """A rule: recorded paths below `before` are below `after` here."""
+
+    before: str
+    after: Path
+
+
+class PathMap:
+    """The rules of the settings. The time of a look-up depends on the depth of the path, not on the number of rules."""
+
+    def __init__(self, rules: Iterable[PathRule]) -> None:
+        # Not pathlib: recorded paths are not always valid for it.
+        self._after = {_path_in_build(rule.before): rule.after for rule in rules}
+
+    def apply(self, recorded: str) -> str | None:
+        """Return the real path given by the longest matching rule, if the file exists.
+
+        Relative paths, in rules and of files, start at `BUILD_FOLDER`.
+        """
+        if not self._after or "\0" in recorded:
+            return None
+        recorded = _path_in_build(recorded)
+        before = recorded
+        while before:
+            after = self._after.get(before)
+            if after is not None:
+                try:
+                    path = os.path.realpath(after / recorded[len(before) :].lstrip("/"))
+                except ValueError:  # a lone surrogate: not a valid path
+                    return None
+                return path if file_exists(path) else None
+            parent = os.path.dirname(before)  # noqa: PTH120 - recorded paths are not always valid Paths
+            if parent == before:
+                break
+            before = parent
+        return None
+
+
+def _path_in_build(path: str) -> str:
+    path = os.path.normpath(os.path.join(BUILD_FOLDER, path))  # noqa: PTH118 - as above
+    return path[1:] if path.startswith("//") else path  # normpath keeps two leading slashes, which are special in POSIX

@@ -1,7 +1,7 @@
 """The order in which the meanings of a path are tried: path-map rules, the path itself, common path ends.
 
-docs/explanation/sources.md describes it for users. `Whereabouts` resolves paths in texts, `find_here` those of
-recordings.
+docs/explanation/sources.md describes it for users. `PathResolver` resolves paths in texts, `find_local_file`
+those of recordings.
 """
 
 from __future__ import annotations
@@ -13,17 +13,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from framedex.model.places import is_local, path_in_repository  # not `framedex.model`: a slow import
-from framedex.path_resolution.files import is_here
-from framedex.path_resolution.moves import Moves
-from framedex.path_resolution.rules import BUILD_FOLDER, PathMap, PathRule
-from framedex.path_resolution.tails import TreeFiles, files_below
-from framedex.recall import Recall
+from framedex.lazy import Recall
+from framedex.model.locations import is_local, path_in_repository  # not `framedex.model`: a slow import
+from framedex.path_resolution.files import BUILD_FOLDER, PathMap, PathRule, file_exists
+from framedex.path_resolution.moved_files import Moves, TreeFiles, find_files_below
 
 if TYPE_CHECKING:
     from framedex.model import SourceRoot
 
-_MOST_FILES = 16
+_MAX_FILES = 16
 
 
 class KnownNames(Protocol):
@@ -32,7 +30,7 @@ class KnownNames(Protocol):
     def files_named(self, name: str) -> Sequence[str]:
         """Return the files of this name, in any folder: real paths, and source map paths."""
 
-    def files_of_frozen(self, module: str) -> Sequence[str]:
+    def files_of_frozen_module(self, module: str) -> Sequence[str]:
         """Return the files of a module that recorded interpreters have built in: `<frozen importlib._bootstrap>`."""
 
     def files_of_cell(self, recorded: str) -> Sequence[str]:
@@ -45,7 +43,7 @@ class KnownSources(Protocol):
     def roots(self) -> Sequence[SourceRoot]:
         """Return the source folders."""
 
-    def former_places(self) -> Moves:
+    def read_project_moves(self) -> Moves:
         """Return the moves of the project since the index was created."""
 
 
@@ -61,7 +59,7 @@ class KnownFiles(Protocol):
         """The source trees known to the index."""
 
 
-class Whereabouts:
+class PathResolver:
     """Resolves paths in texts to local files.
 
     `rules` and `sources` are the path-map and the source folders of the settings. `folders` are bases of relative
@@ -89,17 +87,19 @@ class Whereabouts:
 
         def found() -> tuple[str, ...]:
             written = dict.fromkeys((name, name.strip()))  # blanks around a path are rarely part of it
-            return tuple(next(filter(None, (self._look_for(each, is_shortened) for each in written)), ()))[:_MOST_FILES]
+            return tuple(next(filter(None, (self._find_files(each, is_shortened) for each in written)), ()))[
+                :_MAX_FILES
+            ]
 
-        return self._found.made((name, is_shortened), len(name), found)
+        return self._found.get_or_make((name, is_shortened), len(name), found)
 
-    def itself(self, name: str) -> str | None:
+    def find_itself(self, name: str) -> str | None:
         """Return the file of a path by a rule or literally; None if it would have to be searched."""
-        return self.rules.there(name) or self._literally(name)
+        return self.rules.apply(name) or self._find_literal(name)
 
-    def alike(self, name: str) -> Sequence[str]:
+    def files_with_equal_tails(self, name: str) -> Sequence[str]:
         """Return the indexed local files that share an equally long end of a path, longer than the name."""
-        return TreeFiles(filter(is_here, self._of_that_name(name))).alike(name)[:_MOST_FILES]
+        return TreeFiles(filter(file_exists, self._files_named(name))).files_with_equal_tails(name)[:_MAX_FILES]
 
     @cached_property
     def source_folders(self) -> Sequence[str]:
@@ -109,53 +109,53 @@ class Whereabouts:
 
     @cached_property
     def _former_places(self) -> Moves:
-        return self._index.sources.former_places() if self._index is not None else Moves()
+        return self._index.sources.read_project_moves() if self._index is not None else Moves()
 
-    def _look_for(self, name: str, is_shortened: bool) -> Sequence[str]:
+    def _find_files(self, name: str, is_shortened: bool) -> Sequence[str]:
         if "\0" in name:
             return ()
         if cells := self._index.names.files_of_cell(name) if self._index is not None else ():
-            return list(filter(is_here, cells))
+            return list(filter(file_exists, cells))
         if name.startswith("<"):
-            found = self._index.names.files_of_frozen(name) if self._index is not None else ()
-            return found if len(found) == 1 and is_here(found[0]) else ()
-        if by_rule := self.rules.there(name):
+            found = self._index.names.files_of_frozen_module(name) if self._index is not None else ()
+            return found if len(found) == 1 and file_exists(found[0]) else ()
+        if by_rule := self.rules.apply(name):
             return (by_rule,)
-        literal = self._literally(name)
+        literal = self._find_literal(name)
         if literal and not is_shortened:
             return (literal,)
-        if not literal and is_here(moved := self._former_places.now(name)):
+        if not literal and file_exists(moved := self._former_places.now(name)):
             return (moved,)
-        named = self._of_that_name(name)
-        here = [path for path in named if is_here(path)]
+        named = self._files_named(name)
+        here = [path for path in named if file_exists(path)]
         name = path_in_repository(name)  # a source map path: the file may be local by now
-        known = _fitting(name, {path: path for path in here})
+        known = _match_names(name, {path: path for path in here})
         if literal or len(known) > 1:
             # The name is the end of several paths, so other files that end in it are candidates too.
-            below = self._below(name) if "/" in name else ()
+            below = self._find_below(name) if "/" in name else ()
             return list(dict.fromkeys((*([literal] if literal else ()), *known, *below)))
         if known:
             return known
-        if found := self._below(name):
-            return _with_equals(name, found, here)
+        if found := self._find_below(name):
+            return _add_equal_files(name, found, here)
         # The part before the colon is the source map, not a folder.
-        return _fitting(name, {path.replace(":", ":/", 1): path for path in named if not is_local(path)})
+        return _match_names(name, {path.replace(":", ":/", 1): path for path in named if not is_local(path)})
 
-    def _literally(self, name: str) -> str | None:
+    def _find_literal(self, name: str) -> str | None:
         """Return the file at a path, relative to one of the folders, or to a home folder (IPython abbreviates it)."""
         if name.startswith("~") and "\0" not in name:
             name = os.path.expanduser(name)  # noqa: PTH111 - paths of texts are not always valid Paths
         for folder in ("/",) if name.startswith("/") else self._folders:
             path = os.path.join(folder, name)  # noqa: PTH118 - as above
-            if is_here(path):
+            if file_exists(path):
                 return os.path.realpath(path)
         return None
 
-    def _of_that_name(self, path: str) -> Sequence[str]:
+    def _files_named(self, path: str) -> Sequence[str]:
         return self._index.names.files_named(path.rpartition("/")[2]) if self._index is not None else ()
 
-    def _below(self, name: str) -> Sequence[str]:
-        return files_below(name, self.source_folders)
+    def _find_below(self, name: str) -> Sequence[str]:
+        return find_files_below(name, self.source_folders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,30 +166,30 @@ class Here:
     by_rule: bool
 
 
-def find_here(recorded: str, rules: PathMap, files: TreeFiles) -> Here | None:
+def find_local_file(recorded: str, rules: PathMap, files: TreeFiles) -> Here | None:
     """Return the local file of a path recorded elsewhere; None if the path itself exists, or nothing matches.
 
     Without a rule, it is the file in the source trees with the longest common tail, if it is unique.
     """
-    if path := rules.there(recorded):
+    if path := rules.apply(recorded):
         return Here(path, by_rule=True)
-    if is_here(recorded):
+    if file_exists(recorded):
         return None
     path = files.same_file(recorded.removeprefix(f"{BUILD_FOLDER}/"))
     return Here(path, by_rule=False) if path else None
 
 
-def _fitting(name: str, files: Mapping[str, str]) -> Sequence[str]:
+def _match_names(name: str, files: Mapping[str, str]) -> Sequence[str]:
     """Return the files that a name in a text may mean. `files` maps the paths used for matching to the files."""
     known = TreeFiles(files)
     same = known.same_file(name)
     # A file name alone (py-spy prints those), or the end of a path, may fit several files. If the printed path is
     # longer than the common end, nothing is proved.
-    found = (same,) if same is not None else known.ending_in(name)
+    found = (same,) if same is not None else known.files_ending_in(name)
     return tuple(files[path] for path in found)
 
 
-def _with_equals(name: str, found: Sequence[str], paths: Sequence[str]) -> Sequence[str]:
+def _add_equal_files(name: str, found: Sequence[str], paths: Sequence[str]) -> Sequence[str]:
     """Return the files found for a path, and files of other trees that share an equally long end."""
-    alike = TreeFiles({*found, *paths}).alike(name)
+    alike = TreeFiles({*found, *paths}).files_with_equal_tails(name)
     return list(dict.fromkeys((*found, *alike))) if set(found).intersection(alike) else found

@@ -6,13 +6,15 @@ Start at `bytecode.py` (lines of ops), then `signature.py`, `notes.py` and `opti
 
 from typing import TYPE_CHECKING
 
-from framedex.lazy import exports
+from framedex.lazy import export_lazily
 
 if TYPE_CHECKING:
+    from framedex.programs.bytecode import read_program
     from framedex.programs.notes import read_note
     from framedex.programs.options import read_options
-    from framedex.programs.reading import read_program
 
 __all__ = ["read_note", "read_options", "read_program"]
 
-__getattr__ = exports(__name__, {"notes": ("read_note",), "options": ("read_options",), "reading": ("read_program",)})
+__getattr__ = export_lazily(
+    __name__, {"notes": ("read_note",), "options": ("read_options",), "bytecode": ("read_program",)}
+)

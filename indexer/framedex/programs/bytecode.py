@@ -12,23 +12,31 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from framedex.model.programs import Program, ProgramOp
-from framedex.programs.encoding import Damage, found_or, past, varint
 from framedex.programs.locations import Joined, Line, Locations, Named, Node
 from framedex.programs.signature import Reading, read_signature
-from framedex.programs.tables import IR, UNKNOWN_LOCATIONS, Tables
+from framedex.programs.tables import (
+    DAMAGE_ERRORS,
+    IR_SECTION,
+    MAGIC,
+    UNKNOWN_LOCATIONS_VERSION,
+    Tables,
+    read_or_default,
+    skip_varints,
+    varint,
+)
 
-MOST_OPS = 1_000_000
+MAX_OPS = 1_000_000
 """The maximum number of ops read from a program, which takes some seconds."""
 
-MOST_LINE = 2**31 - 1
+MAX_LINE = 2**31 - 1
 """The greatest valid line number."""
 
-_REGIONS_APART, _USE_LISTS = 2, 3  # since version
+_ISOLATED_REGIONS_VERSION, _USE_LISTS_VERSION = 2, 3  # since version
 _HAS_ATTRIBUTES, _HAS_RESULTS, _HAS_OPERANDS, _HAS_SUCCESSORS, _HAS_REGIONS = 1, 2, 4, 8, 16
 _HAS_USE_LISTS, _HAS_PROPERTIES = 32, 64
 _CALL_SITE, _LINE, _FUSED, _FUSED_WITH_METADATA, _NAME, _RANGE = 10, 11, 12, 13, 14, 22
-_STRUCTURE = {"return", "func", "module", "mesh", "unrealized_conversion_cast"}  # ops without computation
-_VERSION = re.compile(r"_v\d+$")  # of the ops of VHLO, the stored form of StableHLO
+_STRUCTURAL_KINDS = {"return", "func", "module", "mesh", "unrealized_conversion_cast"}  # ops without computation
+_VERSION_SUFFIX = re.compile(r"_v\d+$")  # of the ops of VHLO, the stored form of StableHLO
 
 
 def read_bytecode(data: bytes) -> Program:
@@ -37,20 +45,20 @@ def read_bytecode(data: bytes) -> Program:
     problem = ""
     try:
         reader.read()
-    except Damage:
+    except DAMAGE_ERRORS:
         problem = "it is damaged, or in a form of MLIR's bytecode that is not known: some of its ops are missing"
     else:
-        if reader.is_cut:
-            problem = f"only its first {MOST_OPS:,} ops were looked at"
+        if reader.is_truncated:
+            problem = f"only its first {MAX_OPS:,} ops were looked at"
     ops: Counter[ProgramOp] = Counter()
     for (kind, location), count in reader.ops.items():
-        name, frames = reader.locations.of_op(location)
+        name, frames = reader.locations.find_op(location)
         ops[ProgramOp(reader.kind(kind), name, frames)] += count
     return Program(
         name=reader.module_name(),
-        ops={op: count for op, count in ops.items() if op.kind not in _STRUCTURE},
+        ops={op: count for op, count in ops.items() if op.kind not in _STRUCTURAL_KINDS},
         problem=problem,
-        signature=None if problem else read_signature(reader.tables, reader.met()),
+        signature=None if problem else read_signature(reader.tables, reader.signature_data()),
     )
 
 
@@ -60,7 +68,7 @@ class _Reader:
 
     data: bytes
     ops: Counter[tuple[int, int]] = field(default_factory=Counter)
-    is_cut: bool = False
+    is_truncated: bool = False
     _functions: dict[int, tuple[str, ...]] = field(default_factory=dict)  # by properties: argument names
     _constants: Counter[int] = field(default_factory=Counter)  # by properties
     _module_attributes: int | None = None
@@ -73,9 +81,9 @@ class _Reader:
         self._function: int | None = None  # whose block follows
 
     def read(self) -> None:
-        """Read all tables and ops. Raises one of `Damage`; the content read before stays."""
+        """Read all tables and ops. Raises one of `DAMAGE_ERRORS`; the content read before stays."""
         self.tables.read()
-        begin, end = self.tables.sections.get(IR, (0, 0))
+        begin, end = self.tables.sections.get(IR_SECTION, (0, 0))
         self._read_ops(begin, end)
 
     def kind(self, number: int) -> str:
@@ -83,28 +91,28 @@ class _Reader:
         known = self._kinds.get(number)
         if known is None:
             name = self.tables.kinds[number] if number < len(self.tables.kinds) else ""
-            known = self._kinds[number] = _VERSION.sub("", name)
+            known = self._kinds[number] = _VERSION_SUFFIX.sub("", name)
         return known
 
     def module_name(self) -> str:
         """Return the name of the module, JAX's `jit_f`: the first property, or attribute, of the outermost op."""
-        return found_or(self._module_name, "")
+        return read_or_default(self._module_name, "")
 
-    def met(self) -> Reading:
+    def signature_data(self) -> Reading:
         """Return the data for a signature."""
         return Reading(self._functions, self._constants, self._module_attributes, self._shape.hexdigest())
 
     def _module_name(self) -> str:
-        at, _ = self.tables.sections[IR]
-        _, at = varint(self.data, at)  # one op, without arguments
-        _, at = varint(self.data, at)
-        mask, at = self.data[at], at + 1
-        _, at = varint(self.data, at)
+        position, _ = self.tables.sections[IR_SECTION]
+        _, position = varint(self.data, position)  # one op, without arguments
+        _, position = varint(self.data, position)
+        mask, position = self.data[position], position + 1
+        _, position = varint(self.data, position)
         if mask & _HAS_ATTRIBUTES:
-            _, at = varint(self.data, at)
+            _, position = varint(self.data, position)
         if not mask & _HAS_PROPERTIES:
             return ""
-        number, _ = varint(self.data, at)
+        number, _ = varint(self.data, position)
         attribute, _ = varint(self.data, self.tables.properties[number][0])
         return self.tables.text(attribute >> 1) if attribute & 1 else ""
 
@@ -112,35 +120,35 @@ class _Reader:
 
     def node(self, number: int) -> Node:
         """Return a location by its number."""
-        return found_or(lambda: self._location(number), None)
+        return read_or_default(lambda: self._location(number), None)
 
     def _location(self, number: int) -> Node:
-        code, at = self.tables.attribute(number)
+        code, position = self.tables.attribute(number)
         if code == _NAME:
-            name, at = varint(self.data, at)
-            inner, _ = varint(self.data, at)
+            name, position = varint(self.data, position)
+            inner, _ = varint(self.data, position)
             return Named(self.tables.text(name), inner)
         if code == _CALL_SITE:
-            callee, at = varint(self.data, at)
-            caller, _ = varint(self.data, at)
+            callee, position = varint(self.data, position)
+            caller, _ = varint(self.data, position)
             return Joined((callee, caller))
         if code in (_LINE, _RANGE):
-            file, at = varint(self.data, at)
-            form, at = varint(self.data, at) if code == _RANGE else (1, at)
-            line, _ = varint(self.data, at) if form else (0, at)
-            return Line(self.tables.text(file), line if line <= MOST_LINE else 0)
+            file, position = varint(self.data, position)
+            form, position = varint(self.data, position) if code == _RANGE else (1, position)
+            line, _ = varint(self.data, position) if form else (0, position)
+            return Line(self.tables.text(file), line if line <= MAX_LINE else 0)
         if code in (_FUSED, _FUSED_WITH_METADATA):
-            count, at = varint(self.data, at)
+            count, position = varint(self.data, position)
             parts = []
             for _ in range(min(count, len(self.data))):
-                part, at = varint(self.data, at)
+                part, position = varint(self.data, position)
                 parts.append(part)
             return Joined(tuple(parts))
         return None
 
     # Ops
 
-    def _read_ops(self, at: int, end: int) -> None:
+    def _read_ops(self, position: int, end: int) -> None:
         """Count the ops of the section, in regions nested to any depth."""
         blocks = [1]  # blocks left in each open region, the innermost last
         left = [0]  # ops left in the block of each open region
@@ -149,82 +157,82 @@ class _Reader:
         while blocks:
             if pending[-1]:
                 if pending[-1].pop():
-                    _, at, _ = self.tables.section(at)
-                count, at = varint(self.data, at)
+                    _, position, _ = self.tables.section(position)
+                count, position = varint(self.data, position)
                 if count:
-                    _, at = varint(self.data, at)  # values
+                    _, position = varint(self.data, position)  # values
                     blocks.append(count)
                     left.append(0)
                     pending.append([])
             elif left[-1]:
                 left[-1] -= 1
                 seen += 1
-                if seen > MOST_OPS:
-                    self.is_cut = True
+                if seen > MAX_OPS:
+                    self.is_truncated = True
                     return
-                at, pending[-1] = self._read_op(at, end)
+                position, pending[-1] = self._read_op(position, end)
             elif blocks[-1]:
                 blocks[-1] -= 1
-                count, at = varint(self.data, at)
+                count, position = varint(self.data, position)
                 left[-1] = count >> 1
                 if count & 1:
-                    at = self._past_arguments(at, end)
+                    position = self._skip_arguments(position, end)
             else:
                 blocks.pop()
                 left.pop()
                 pending.pop()
 
-    def _read_op(self, at: int, end: int) -> tuple[int, list[bool]]:
+    def _read_op(self, position: int, end: int) -> tuple[int, list[bool]]:
         """Count one op; return its end, and for each of its regions whether it begins with a section.
 
         The end is before its regions. The regions are in reverse order.
         """
         data = self.data
-        kind, at = varint(data, at)
-        mask = data[at]
-        location, at = varint(data, at + 1)
+        kind, position = varint(data, position)
+        mask = data[position]
+        location, position = varint(data, position + 1)
         self.ops[kind, location] += 1
         self._function = None
         if mask & _HAS_ATTRIBUTES:
-            attributes, at = varint(data, at)
+            attributes, position = varint(data, position)
             if self.kind(kind) == "module" and self._module_attributes is None:
                 self._module_attributes = attributes
         if mask & _HAS_PROPERTIES:
-            properties, at = varint(data, at)
+            properties, position = varint(data, position)
             if self.kind(kind) == "constant":
                 self._constants[properties] += 1
             elif self.kind(kind) == "func":
                 self._functions[properties] = ()
                 self._function = properties
-        begin = at
+        begin = position
         results = 0
         if mask & _HAS_RESULTS:
-            results, at = self.tables.count(at, end)
-            at = past(data, at, results)
+            results, position = self.tables.count(position, end)
+            position = skip_varints(data, position, results)
         if mask & _HAS_OPERANDS:
-            count, at = self.tables.count(at, end)
-            at = past(data, at, count)
+            count, position = self.tables.count(position, end)
+            position = skip_varints(data, position, count)
         if mask & _HAS_SUCCESSORS:
-            count, at = self.tables.count(at, end)
-            at = past(data, at, count)
+            count, position = self.tables.count(position, end)
+            position = skip_varints(data, position, count)
         if mask & _HAS_USE_LISTS:
-            at = self._past_use_lists(at, end, results)
-        self._shape.update(b"%s " % self.kind(kind).encode() + data[begin:at])
+            position = self._skip_use_lists(position, end, results)
+        self._shape.update(b"%s " % self.kind(kind).encode() + data[begin:position])
         if not mask & _HAS_REGIONS:
-            return at, []
-        count, at = varint(data, at)
-        if count >> 1 > end - at:
+            return position, []
+        count, position = varint(data, position)
+        if count >> 1 > end - position:
             raise ValueError("there are more regions than there is room for")
-        is_apart = bool(count & 1) and self.tables.version >= _REGIONS_APART
-        return at, [*[False] * ((count >> 1) - 1), is_apart] if count >> 1 else []
+        is_isolated = bool(count & 1) and self.tables.version >= _ISOLATED_REGIONS_VERSION
+        return position, [*[False] * ((count >> 1) - 1), is_isolated] if count >> 1 else []
 
-    def _past_arguments(self, at: int, end: int) -> int:
-        count, at = self.tables.count(at, end)
+    def _skip_arguments(self, position: int, end: int) -> int:
+        count, position = self.tables.count(position, end)
         names = []
         for _ in range(count):
-            kind, at = varint(self.data, at)
-            if self.tables.version < UNKNOWN_LOCATIONS or kind & 1:
-                location, at = varint(self.data, at)
+            kind, position = varint(self.data, position)
+            if self.tables.version < UNKNOWN_LOCATIONS_VERSION or kind & 1:
+                location, position = varint(self.data, position)
                 if self._function is not None:
                     node = self.node(location)
                     names.append(node.name if isinstance(node, Named) else "")
@@ -233,21 +241,28 @@ class _Reader:
         if self._function is not None:
             self._functions[self._function] = tuple(names)
             self._function = None
-        if self.tables.version >= _USE_LISTS:
-            mask, at = self.data[at], at + 1
+        if self.tables.version >= _USE_LISTS_VERSION:
+            mask, position = self.data[position], position + 1
             if mask & _HAS_USE_LISTS:
-                at = self._past_use_lists(at, end, count)
-        return at
+                position = self._skip_use_lists(position, end, count)
+        return position
 
-    def _past_use_lists(self, at: int, end: int, values: int) -> int:
+    def _skip_use_lists(self, position: int, end: int, values: int) -> int:
         lists = 1
         if values != 1:
-            lists, at = self.tables.count(at, end)
+            lists, position = self.tables.count(position, end)
         for _ in range(lists):
             if values != 1:
-                _, at = varint(self.data, at)
-            count, at = varint(self.data, at)
-            if count >> 1 > end - at:
+                _, position = varint(self.data, position)
+            count, position = varint(self.data, position)
+            if count >> 1 > end - position:
                 raise ValueError("a list is cut off")
-            at = past(self.data, at, count >> 1)
-        return at
+            position = skip_varints(self.data, position, count >> 1)
+        return position
+
+
+def read_program(data: bytes) -> Program:
+    """Return the ops of a program with their lines. Never raises: errors are in its `problem`."""
+    if data.startswith(MAGIC):
+        return read_bytecode(data)
+    return Program(problem="it is in a format that framedex does not read")

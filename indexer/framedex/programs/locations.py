@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from framedex.model.programs import ProgramFrame
 
-MOST_FRAMES = 100
+MAX_FRAMES = 100
 """The maximum number of frames of an op."""
 
-_DEEPEST = 200  # the maximum nesting of locations
+_MAX_DEPTH = 200  # the maximum nesting of locations
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,42 +50,44 @@ class Locations:
 
     def __init__(self, node: Callable[[int], Node]) -> None:
         """`node` returns a location by its number, and never raises."""
-        self._make = node
+        self._read_node = node
         self._nodes: dict[int, Node] = {}
         self._frames_of: dict[int, tuple[ProgramFrame, ...]] = {}
         self._known: dict[int, tuple[str, tuple[ProgramFrame, ...]]] = {}
 
-    def of_op(self, number: int) -> tuple[str, tuple[ProgramFrame, ...]]:
+    def find_op(self, number: int) -> tuple[str, tuple[ProgramFrame, ...]]:
         """Return the name of an op, and its lines, the innermost first."""
         known = self._known.get(number)
         if known is None:
-            known = self._known[number] = self._found(number)
+            known = self._known[number] = self._find(number)
         return known
 
     def _node(self, number: int) -> Node:
         if number not in self._nodes:
-            self._nodes[number] = self._make(number)
+            self._nodes[number] = self._read_node(number)
         return self._nodes[number]
 
-    def _found(self, number: int) -> tuple[str, tuple[ProgramFrame, ...]]:
-        name, at = "", number
-        for _ in range(MOST_FRAMES):
-            node = self._node(at)
+    def _find(self, number: int) -> tuple[str, tuple[ProgramFrame, ...]]:
+        name, position = "", number
+        for _ in range(MAX_FRAMES):
+            node = self._node(position)
             if not isinstance(node, Named) or (name and isinstance(self._node(node.inner), Line)):
                 break
             # `reduce_sum:` only repeats the kind of the op.
             name = node.name if not name or name.endswith(":") else name
-            at = node.inner
-        return _without_scopes(name.rstrip(":"), self._frames(at))
+            position = node.inner
+        return _without_scopes(name.rstrip(":"), self._frames(position))
 
     def _frames(self, number: int, depth: int = 0) -> tuple[ProgramFrame, ...]:
         known = self._frames_of.get(number)
         if known is None:
             self._frames_of[number] = ()  # for a location that contains itself
-            known = self._frames_of[number] = self._made(self._node(number), depth) if depth < _DEEPEST else ()
+            known = self._frames_of[number] = (
+                self._build_frames(self._node(number), depth) if depth < _MAX_DEPTH else ()
+            )
         return known
 
-    def _made(self, node: Node, depth: int) -> tuple[ProgramFrame, ...]:
+    def _build_frames(self, node: Node, depth: int) -> tuple[ProgramFrame, ...]:
         if isinstance(node, Line):
             return (ProgramFrame(node.path, node.line, ""),)
         if isinstance(node, Named):
@@ -97,9 +99,9 @@ class Locations:
             found: list[ProgramFrame] = []
             for part in node.parts:
                 found += self._frames(part, depth + 1)
-                if len(found) >= MOST_FRAMES:
+                if len(found) >= MAX_FRAMES:
                     break
-            return tuple(found[:MOST_FRAMES])
+            return tuple(found[:MAX_FRAMES])
         return ()
 
 

@@ -14,31 +14,37 @@ def read_note(data: bytes) -> Noted | None:
     if not data.startswith(b"{"):
         return None
     try:
-        told = json.loads(data)
-        function, _, place = str(told["function"]).partition(" at ")
+        fields = json.loads(data)
+        function, _, place = str(fields["function"]).partition(" at ")
         return Noted(
-            name=str(told["name"]),
+            name=str(fields["name"]),
             function=function if place else "",
             defined=place,
-            arguments=tuple(_argument(*each) for each in told["arguments"]),
-            statics=tuple((str(name), str(value)) for name, value in told["statics"]),
-            donated=tuple(place for place in told.get("donated", ()) if type(place) is int),
+            arguments=tuple(_build_argument(*each) for each in fields["arguments"]),
+            statics=tuple((str(name), str(value)) for name, value in fields["statics"]),
+            donated=tuple(place for place in fields.get("donated", ()) if type(place) is int),
+            keys=_read_keys(fields.get("keys")),
         )
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
 
 
-def note_from_fields(told: Mapping[str, Any]) -> Noted:
+def build_note(fields: Mapping[str, Any]) -> Noted:
     """Return a note from its JSON fields, in the form of `dataclasses.asdict`."""
     return Noted(
-        name=told["name"],
-        function=told["function"],
-        defined=told["defined"],
-        arguments=tuple(NotedArgument(**each) for each in told["arguments"]),
-        statics=tuple((name, value) for name, value in told["statics"]),
-        donated=tuple(told.get("donated", ())),
+        name=fields["name"],
+        function=fields["function"],
+        defined=fields["defined"],
+        arguments=tuple(NotedArgument(**each) for each in fields["arguments"]),
+        statics=tuple((name, value) for name, value in fields["statics"]),
+        donated=tuple(fields.get("donated", ())),
+        keys=_read_keys(fields.get("keys")),
     )
 
 
-def _argument(name: Any, kind: Any, is_weak: Any) -> NotedArgument:
+def _read_keys(keys: Any) -> tuple[tuple[str, str, str], ...] | None:
+    return tuple((str(kind), str(subject), str(value)) for kind, subject, value in keys) if keys else None
+
+
+def _build_argument(name: Any, kind: Any, is_weak: Any) -> NotedArgument:
     return NotedArgument(str(name), str(kind), bool(is_weak))

@@ -14,15 +14,15 @@ from importlib.resources import files
 from typing import Any
 
 from framedex.nativepart import protobuf
-from framedex.programs.encoding import Damage
+from framedex.programs.tables import DAMAGE_ERRORS
 
 _ROOT = "CompileOptionsProto"
 _DEVICES = "DeviceAssignmentProto"
 _ENTRY = "Entry"  # the end of the type name of a map's entries
-_LONGEST = 200  # the maximum length of a value, in characters
-_MOST = 5_000  # the maximum number of values
-_DEEPEST = 8
-_FLOATS = {"float": (4, "<f"), "double": (8, "<d")}  # in bytes
+_MAX_VALUE_CHARACTERS = 200  # the maximum length of a value, in characters
+_MAX_VALUES = 5_000  # the maximum number of values
+_MAX_DEPTH = 8
+_FLOAT_FORMATS = {"float": (4, "<f"), "double": (8, "<d")}  # in bytes
 
 
 def read_options(data: bytes) -> dict[str, str]:
@@ -32,54 +32,54 @@ def read_options(data: bytes) -> dict[str, str]:
     """
     found: dict[str, list[str]] = {}
     overrides: dict[str, str] = {}
-    for name, value, is_override in _read(data, _ROOT, 0):
+    for name, value, is_override in _read_fields(data, _ROOT, 0):
         if is_override:
-            if len(overrides) < _MOST or name in overrides:
-                overrides[name] = value[:_LONGEST]
-        elif len(found) < _MOST or name in found:
+            if len(overrides) < _MAX_VALUES or name in overrides:
+                overrides[name] = value[:_MAX_VALUE_CHARACTERS]
+        elif len(found) < _MAX_VALUES or name in found:
             found.setdefault(name, []).append(value)
-    return {name: ", ".join(values)[:_LONGEST] for name, values in found.items()} | overrides
+    return {name: ", ".join(values)[:_MAX_VALUE_CHARACTERS] for name, values in found.items()} | overrides
 
 
 @functools.cache
-def option_forms() -> Mapping[str, str]:
+def option_types() -> Mapping[str, str]:
     """Return the types of jaxlib's options by their names: `bool`, `int`, `text` and so on."""
-    names = {name: form for fields in _names().values() for name, form, *_ in fields.values()}
+    names = {name: form for fields in _field_names().values() for name, form, *_ in fields.values()}
     return names | {"device_assignment": "int"}
 
 
-def _read(message: bytes, kind: str, depth: int) -> Iterator[tuple[str, str, bool]]:
+def _read_fields(message: bytes, kind: str, depth: int) -> Iterator[tuple[str, str, bool]]:
     """Yield the name and value of each field of a message and of its nested messages, and whether it is a map entry.
 
     A map entry overrides a field of the same name.
     """
     if kind == _DEVICES:
-        yield "device_assignment", _devices(message), False
+        yield "device_assignment", _format_devices(message), False
         return
-    names = _names().get(kind, {})
+    names = _field_names().get(kind, {})
     try:
         for number, value, _ in protobuf.fields(message):
-            name, form, held = (*names.get(str(number), (f"{kind}.{number}", "")), "")[:3]
-            if form != "message" or not isinstance(value, bytes) or depth == _DEEPEST:
-                yield name, _value(value, form), False
-            elif held.endswith(_ENTRY):
-                yield from _entry(value, held, depth)
-            elif held in _names():
-                yield from _read(value, held, depth + 1)
+            name, form, message_type = (*names.get(str(number), (f"{kind}.{number}", "")), "")[:3]
+            if form != "message" or not isinstance(value, bytes) or depth == _MAX_DEPTH:
+                yield name, _format_value(value, form), False
+            elif message_type.endswith(_ENTRY):
+                yield from _read_map_entry(value, message_type, depth)
+            elif message_type in _field_names():
+                yield from _read_fields(value, message_type, depth + 1)
             else:
-                yield name, _digest(value), False
-    except Damage:
+                yield name, _format_digest(value), False
+    except DAMAGE_ERRORS:
         return
 
 
-def _entry(message: bytes, kind: str, depth: int) -> Iterator[tuple[str, str, bool]]:
+def _read_map_entry(message: bytes, kind: str, depth: int) -> Iterator[tuple[str, str, bool]]:
     """Yield the value of a map entry under its key."""
-    parts = list(_read(message, kind, depth + 1))
+    parts = list(_read_fields(message, kind, depth + 1))
     if parts and parts[0][0] == "key":
         yield parts[0][1], ", ".join(value for _, value, _ in parts[1:]) or "empty", True
 
 
-def _devices(message: bytes) -> str:
+def _format_devices(message: bytes) -> str:
     """Return the ids of the devices for which a program is compiled."""
     try:
         of_each = [value for number, value, _ in protobuf.fields(message) if number == 3 and isinstance(value, bytes)]
@@ -89,35 +89,35 @@ def _devices(message: bytes) -> str:
             for _, devices, _ in protobuf.fields(each)
             for device in (protobuf.packed(devices) if isinstance(devices, bytes) else [devices])
         ]
-    except Damage:
-        return _digest(message)
+    except DAMAGE_ERRORS:
+        return _format_digest(message)
     return ", ".join(map(str, ids))
 
 
-def _value(value: int | bytes, form: str) -> str:
+def _format_value(value: int | bytes, form: str) -> str:
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace") if form == "text" else _packed_or_digest(value, form)
+        return value.decode("utf-8", "replace") if form == "text" else _format_packed(value, form)
     if form == "bool":
         return "true" if value else "false"
-    if form in _FLOATS:
-        size, real = _FLOATS[form]  # a damaged value may have more bits
+    if form in _FLOAT_FORMATS:
+        size, real = _FLOAT_FORMATS[form]  # a damaged value may have more bits
         return f"{struct.unpack(real, (value & ((1 << 8 * size) - 1)).to_bytes(size, 'little'))[0]:g}"
     return str(value - (1 << 64) if value >> 63 else value)
 
 
-def _packed_or_digest(value: bytes, form: str) -> str:
+def _format_packed(value: bytes, form: str) -> str:
     """Return repeated numbers, which are packed in one field, or a digest of other bytes."""
     if form not in ("int", "bool"):
-        return _digest(value)
-    return ", ".join(_value(each, form) for each in protobuf.packed(value))
+        return _format_digest(value)
+    return ", ".join(_format_value(each, form) for each in protobuf.packed(value))
 
 
-def _digest(value: bytes) -> str:
+def _format_digest(value: bytes) -> str:
     return f"{len(value)} bytes {sha256(value).hexdigest()[:8]}"
 
 
 @functools.cache
-def _names() -> Mapping[str, Any]:
+def _field_names() -> Mapping[str, Any]:
     """Return the name and the type of the fields of each message type, by their numbers."""
     text = files("framedex.programs").joinpath("option_names.json").read_text(encoding="utf-8")
     messages: Mapping[str, Any] = json.loads(text)["messages"]

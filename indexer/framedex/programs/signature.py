@@ -14,29 +14,32 @@ from hashlib import sha256
 import numpy as np
 
 from framedex.model.programs import Parameter, Signature
-from framedex.programs.encoding import found_or, signed_varint, varint
-from framedex.programs.tables import Extent, Tables
+from framedex.programs.tables import Extent, Tables, read_or_default, signed_varint, varint
 
-MOST_VALUES = 8
+MAX_VALUES = 8
 """The maximum number of shown values of a constant."""
 
-MOST_CONSTANTS = 200
+MAX_CONSTANTS = 200
 """The maximum number of constants listed separately."""
 
-_DEEPEST, _MOST_PARTS, _LONGEST_PART = 20, 100, 200  # of nested attributes, which may repeat each other many times
+_MAX_DEPTH, _MAX_PARTS, _MAX_PART_CHARACTERS = (
+    20,
+    100,
+    200,
+)  # of nested attributes, which may repeat each other many times
 _ARRAY, _BOOLEAN, _DICTIONARY, _INTEGER, _STRING, _TENSOR, _TYPE = 1, 2, 6, 9, 14, 15, 17  # of VHLO's attributes
 _BUILTIN_DICTIONARY, _BUILTIN_STRING, _BUILTIN_INTEGER = 1, 2, 8
 _COMPLEX, _FUNCTION, _RANKED, _RANKED_ENCODED = 1, 8, 20, 21  # of VHLO's types
-_NUMBERS = {
+_TYPE_NAMES = {
     **{0: "bool", 2: "bfloat16", 3: "float16", 4: "float32", 5: "float64", 6: "float8_e4m3fn", 7: "float8_e5m2"},
     **{9: "index", 10: "int4", 11: "int8", 12: "int16", 13: "int32", 14: "int64", 15: "uint4", 16: "uint8"},
     **{17: "uint16", 18: "uint32", 19: "uint64", 22: "token", 27: "float8_e4m3fnuz", 28: "float8_e5m2fnuz"},
     **{29: "float8_e4m3b11fnuz", 31: "int2", 32: "uint2", 35: "float8_e4m3", 36: "float8_e3m4", 37: "float4_e2m1fn"},
     **{38: "float6_e2m3fn", 39: "float6_e3m2fn", 40: "float8_e8m0fnu"},
 }
-_DYNAMIC = -(2**63)  # an unknown length
+_DYNAMIC_LENGTH = -(2**63)  # an unknown length
 _MESH_AXIS, _AXIS, _DIMENSION, _SHARDING = 1, 4, 5, 6  # of Shardy's attributes
-_SIZES = {  # bytes of a number that NumPy reads
+_ELEMENT_BYTES = {  # bytes of a number that NumPy reads
     **{"float16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16},
     **{f"{sign}int{8 * size}": size for sign in ("", "u") for size in (1, 2, 4, 8)},
 }
@@ -58,7 +61,7 @@ class Reading:
 
 def read_signature(tables: Tables, reading: Reading) -> Signature | None:
     """Return the signature of a program whose tables are read; None if it has no `main` of this form."""
-    return found_or(lambda: _Values(tables).signature(reading), None)
+    return read_or_default(lambda: _Values(tables).signature(reading), None)
 
 
 class _Values:
@@ -71,10 +74,10 @@ class _Values:
 
     def signature(self, reading: Reading) -> Signature | None:
         for properties, of_function in reading.functions.items():
-            at, _ = self._tables.properties[properties]
+            position, _ = self._tables.properties[properties]
             parts = []
             for _ in range(4):
-                part, at = varint(self._data, at)
+                part, position = varint(self._data, position)
                 parts.append(part)
             if self.text(parts[3]) == "main":
                 names = of_function
@@ -91,50 +94,52 @@ class _Values:
             partitions=module.get("mhlo.num_partitions", ""),
             replicas=module.get("mhlo.num_replicas", ""),
             constants=self._constants(reading),
-            code=self._code(reading),
-            mesh=found_or(self._mesh, {}),
+            code=self._code_digest(reading),
+            mesh=read_or_default(self._mesh, {}),
         )
 
     def _function_types(self, number: int) -> tuple[list[str], list[str]]:
         """Return the types of a function's arguments and results, from its type attribute."""
-        kind, at = varint(self._data, self._tables.attributes[number].begin)
-        function, _ = varint(self._data, at)
-        code, at = varint(self._data, self._tables.types[function].begin)
+        kind, position = varint(self._data, self._tables.attributes[number].begin)
+        function, _ = varint(self._data, position)
+        code, position = varint(self._data, self._tables.types[function].begin)
         if kind != _TYPE or code != _FUNCTION:
             raise ValueError("a function has no type of one")
-        inputs, at = self._references(at)
-        outputs, _ = self._references(at)
+        inputs, position = self._references(position)
+        outputs, _ = self._references(position)
         return [self.type(each) for each in inputs], [self.type(each) for each in outputs]
 
     def _parameters(self, types: list[str], names: tuple[str, ...], attributes: int) -> tuple[Parameter, ...]:
-        of_each: list[dict[str, str]] = [{} for _ in types]
-        code, at = varint(self._data, self._tables.attributes[attributes].begin)
+        attributes_of: list[dict[str, str]] = [{} for _ in types]
+        code, position = varint(self._data, self._tables.attributes[attributes].begin)
         if code == _ARRAY:
-            for place, each in enumerate(self._references(at)[0][: len(types)]):
-                of_each[place] = dict(self._pairs(each))
+            for place, each in enumerate(self._references(position)[0][: len(types)]):
+                attributes_of[place] = dict(self._pairs(each))
         return tuple(
-            Parameter(kind, names[place] if place < len(names) else of_each[place].pop("jax.result_info", ""), known)
-            for place, (kind, known) in enumerate(zip(types, of_each, strict=True))
+            Parameter(
+                kind, names[place] if place < len(names) else attributes_of[place].pop("jax.result_info", ""), known
+            )
+            for place, (kind, known) in enumerate(zip(types, attributes_of, strict=True))
         )
 
-    def _references(self, at: int) -> tuple[list[int], int]:
-        count, at = self._tables.count(at, len(self._data))
+    def _references(self, position: int) -> tuple[list[int], int]:
+        count, position = self._tables.count(position, len(self._data))
         found = []
         for _ in range(count):
-            each, at = varint(self._data, at)
+            each, position = varint(self._data, position)
             found.append(each)
-        return found, at
+        return found, position
 
     def _pairs(self, number: int) -> Iterable[tuple[str, str]]:
         """Yield the entries of a dictionary."""
         extent = self._tables.attributes[number]
-        code, at = varint(self._data, extent.begin)
+        code, position = varint(self._data, extent.begin)
         if code != (_DICTIONARY if extent.dialect == "vhlo" else _BUILTIN_DICTIONARY):
             return
-        count, at = self._tables.count(at, extent.end)
+        count, position = self._tables.count(position, extent.end)
         for _ in range(count):
-            name, at = varint(self._data, at)
-            value, at = varint(self._data, at)
+            name, position = varint(self._data, position)
+            value, position = varint(self._data, position)
             yield self.text(name), self.text(value)
 
     # Attributes
@@ -150,50 +155,50 @@ class _Values:
         extent = self._tables.attributes[number]
         if not extent.is_encoded:
             return self._data[extent.begin : extent.end].rstrip(b"\0").decode("utf-8", "replace")
-        read = {"vhlo": self._of_vhlo, "builtin": self._of_builtin, "sdy": self._of_shardy}.get(extent.dialect)
-        known = found_or(lambda: read(extent, depth), "") if read is not None and depth < _DEEPEST else ""
+        read = {"vhlo": self._vhlo_text, "builtin": self._builtin_text, "sdy": self._shardy_text}.get(extent.dialect)
+        known = read_or_default(lambda: read(extent, depth), "") if read is not None and depth < _MAX_DEPTH else ""
         return known or self._data[extent.begin : extent.end].hex()
 
-    def _of_vhlo(self, extent: Extent, depth: int) -> str:
-        code, at = varint(self._data, extent.begin)
+    def _vhlo_text(self, extent: Extent, depth: int) -> str:
+        code, position = varint(self._data, extent.begin)
         if code == _STRING:
-            return self._tables.strings[varint(self._data, at)[0]]
+            return self._tables.strings[varint(self._data, position)[0]]
         if code == _BOOLEAN:
-            return "true" if varint(self._data, at)[0] else "false"
+            return "true" if varint(self._data, position)[0] else "false"
         if code == _INTEGER:
-            _, at = varint(self._data, at)
-            return str(signed_varint(self._data, at)[0])
+            _, position = varint(self._data, position)
+            return str(signed_varint(self._data, position)[0])
         if code == _TYPE:
-            return self.type(varint(self._data, at)[0])
+            return self.type(varint(self._data, position)[0])
         if code == _TENSOR:
-            return self._tensor(extent)
+            return self._tensor_text(extent)
         if code == _ARRAY:
-            return f"[{', '.join(self._parts(at, depth))}]"
+            return f"[{', '.join(self._parts(position, depth))}]"
         return ""
 
-    def _of_builtin(self, extent: Extent, _: int) -> str:
-        code, at = varint(self._data, extent.begin)
+    def _builtin_text(self, extent: Extent, _: int) -> str:
+        code, position = varint(self._data, extent.begin)
         if code == _BUILTIN_STRING:
-            return self._tables.strings[varint(self._data, at)[0]]
+            return self._tables.strings[varint(self._data, position)[0]]
         if code == _BUILTIN_INTEGER:
-            _, at = varint(self._data, at)
-            return str(signed_varint(self._data, at)[0])
+            _, position = varint(self._data, position)
+            return str(signed_varint(self._data, position)[0])
         return ""
 
-    def _of_shardy(self, extent: Extent, depth: int) -> str:
+    def _shardy_text(self, extent: Extent, depth: int) -> str:
         """Return a sharding as JAX writes it: `P('x', None)`."""
-        code, at = varint(self._data, extent.begin)
+        code, position = varint(self._data, extent.begin)
         if code == _SHARDING:
-            _, at = varint(self._data, at)  # the mesh
-            return f"P({', '.join(self._parts(at, depth))})"
+            _, position = varint(self._data, position)  # the mesh
+            return f"P({', '.join(self._parts(position, depth))})"
         if code == _DIMENSION:
-            axes = self._parts(at, depth)
-            if varint(self._data, self._references(at)[1])[0]:
+            axes = self._parts(position, depth)
+            if varint(self._data, self._references(position)[1])[0]:
                 axes.append("?")  # open: the compiler may split it further
             return axes[0] if len(axes) == 1 else f"({', '.join(axes)})" if axes else "None"
         if code == _AXIS:
-            name, at = varint(self._data, at)
-            is_part = varint(self._data, at)[0] != 0
+            name, position = varint(self._data, position)
+            is_part = varint(self._data, position)[0] != 0
             return repr(self._tables.strings[name]) + (":part" if is_part else "")
         return ""
 
@@ -201,85 +206,91 @@ class _Values:
         """Return the axes of meshes with their sizes, without axes of different sizes in two meshes."""
         sizes: dict[str, set[int]] = {}
         for extent in self._tables.attributes:
-            code, at = varint(self._data, extent.begin) if extent.is_encoded and extent.dialect == "sdy" else (-1, 0)
+            code, position = (
+                varint(self._data, extent.begin) if extent.is_encoded and extent.dialect == "sdy" else (-1, 0)
+            )
             if code == _MESH_AXIS:
-                name, at = varint(self._data, at)
-                sizes.setdefault(self._tables.strings[name], set()).add(signed_varint(self._data, at)[0])
+                name, position = varint(self._data, position)
+                sizes.setdefault(self._tables.strings[name], set()).add(signed_varint(self._data, position)[0])
         return {name: size for name, (size, *others) in sizes.items() if not others}
 
-    def _parts(self, at: int, depth: int) -> list[str]:
+    def _parts(self, position: int, depth: int) -> list[str]:
         """Return the texts of an attribute's elements."""
-        return [self.text(each, depth + 1)[:_LONGEST_PART] for each in self._references(at)[0][:_MOST_PARTS]]
+        return [
+            self.text(each, depth + 1)[:_MAX_PART_CHARACTERS] for each in self._references(position)[0][:_MAX_PARTS]
+        ]
 
     # Types
 
     def type(self, number: int, depth: int = 0) -> str:
         """Return a type in NumPy's notation: `float32[3,4]`."""
         extent = self._tables.types[number]
-        if not extent.is_encoded or extent.dialect != "vhlo" or depth > _DEEPEST:
+        if not extent.is_encoded or extent.dialect != "vhlo" or depth > _MAX_DEPTH:
             return self._data[extent.begin : extent.end].rstrip(b"\0").decode("utf-8", "replace")
-        code, at = varint(self._data, extent.begin)
+        code, position = varint(self._data, extent.begin)
         if code in (_RANKED, _RANKED_ENCODED):
             if code == _RANKED_ENCODED:
-                _, at = varint(self._data, at)
-            count, at = self._tables.count(at, extent.end)
+                _, position = varint(self._data, position)
+            count, position = self._tables.count(position, extent.end)
             lengths = []
             for _ in range(count):
-                length, at = signed_varint(self._data, at)
-                lengths.append("?" if length == _DYNAMIC else str(length))
-            return f"{self.type(varint(self._data, at)[0], depth + 1)}[{','.join(lengths)}]"
+                length, position = signed_varint(self._data, position)
+                lengths.append("?" if length == _DYNAMIC_LENGTH else str(length))
+            return f"{self.type(varint(self._data, position)[0], depth + 1)}[{','.join(lengths)}]"
         if code == _COMPLEX:
-            return {"float32": "complex64", "float64": "complex128"}[self.type(varint(self._data, at)[0], depth + 1)]
-        return _NUMBERS.get(code) or self._data[extent.begin : extent.end].hex()
+            return {"float32": "complex64", "float64": "complex128"}[
+                self.type(varint(self._data, position)[0], depth + 1)
+            ]
+        return _TYPE_NAMES.get(code) or self._data[extent.begin : extent.end].hex()
 
     # Constants and ops
 
     def _constants(self, reading: Reading) -> tuple[str, ...]:
-        """Return the constants in order; those beyond `MOST_CONSTANTS` as one digest."""
-        found = sorted(self._tensor_of(each) for each in Counter(reading.constants).elements())
-        rest = found[MOST_CONSTANTS:]
+        """Return the constants in order; those beyond `MAX_CONSTANTS` as one digest."""
+        found = sorted(self._constant_text(each) for each in Counter(reading.constants).elements())
+        rest = found[MAX_CONSTANTS:]
         digest = sha256("\0".join(rest).encode()).hexdigest()[:8]
-        return (*found[:MOST_CONSTANTS], *([f"{len(rest)} more {digest}"] if rest else ()))
+        return (*found[:MAX_CONSTANTS], *([f"{len(rest)} more {digest}"] if rest else ()))
 
-    def _tensor_of(self, properties: int) -> str:
+    def _constant_text(self, properties: int) -> str:
         """Return the constant of a constant op."""
-        at, _ = self._tables.properties[properties]
-        return self.text(varint(self._data, at)[0])
+        position, _ = self._tables.properties[properties]
+        return self.text(varint(self._data, position)[0])
 
-    def _tensor(self, extent: Extent) -> str:
+    def _tensor_text(self, extent: Extent) -> str:
         """Return an array: its values if they are few, else its type and a digest."""
-        _, at = varint(self._data, extent.begin)
-        number, at = varint(self._data, at)
-        size, at = varint(self._data, at)
-        kind, content = self.type(number), self._data[at : at + size]
+        _, position = varint(self._data, extent.begin)
+        number, position = varint(self._data, position)
+        size, position = varint(self._data, position)
+        kind, content = self.type(number), self._data[position : position + size]
         dtype, _, shape = kind.partition("[")
-        values = found_or(lambda: _values(dtype, content), None)
+        values = read_or_default(lambda: _format_values(dtype, content), None)
         if values is None:
             return f"{kind} {sha256(content).hexdigest()[:8]}"
         written = ", ".join(values)
         return written if shape == "]" else f"{kind} [{written}]"
 
-    def _code(self, reading: Reading) -> str:
+    def _code_digest(self, reading: Reading) -> str:
         """Return a digest of the ops and their attributes, without constants, argument names, and lines."""
         constants = {varint(self._data, self._tables.properties[each][0])[0] for each in reading.constants}
-        told = {self.type(number) for number in range(len(self._tables.types))}
+        texts = {self.type(number) for number in range(len(self._tables.types))}
         for number, extent in enumerate(self._tables.attributes):
             code = varint(self._data, extent.begin)[0] if extent.is_encoded else -1
             # A container has the numbers of its elements, which change with the lines of a program.
             is_plain = extent.dialect == "vhlo" and code not in (_ARRAY, _DICTIONARY, -1)
             if number not in constants and (is_plain or (extent.dialect == "sdy" and code == _SHARDING)):
-                told.add(self.text(number))
-        return sha256("\0".join((reading.ops, *sorted(told))).encode()).hexdigest()[:16]
+                texts.add(self.text(number))
+        return sha256("\0".join((reading.ops, *sorted(texts))).encode()).hexdigest()[:16]
 
 
-def _values(dtype: str, content: bytes) -> list[str] | None:
+def _format_values(dtype: str, content: bytes) -> list[str] | None:
     """Return a few values of a constant as text; None if there are many, or the type is unsupported."""
-    if dtype == "bfloat16" and len(content) <= 2 * MOST_VALUES:
-        widened = b"".join(b"\0\0" + content[at : at + 2] for at in range(0, len(content), 2))
-        return _values("float32", widened)
+    if dtype == "bfloat16" and len(content) <= 2 * MAX_VALUES:
+        widened = b"".join(b"\0\0" + content[position : position + 2] for position in range(0, len(content), 2))
+        return _format_values("float32", widened)
     if dtype == "bool":  # eight per byte, and their number is not stored
         return [{0: "False", 255: "True"}[content[0]]] if len(content) == 1 and content[0] in (0, 255) else None
-    size = _SIZES.get(dtype, 0)
-    if not size or not content or len(content) > MOST_VALUES * size or len(content) % size:
+    size = _ELEMENT_BYTES.get(dtype, 0)
+    if not size or not content or len(content) > MAX_VALUES * size or len(content) % size:
         return None
     return [str(value) for value in np.frombuffer(content, np.dtype(dtype).newbyteorder("<"))]

@@ -1,11 +1,17 @@
-"""The bytes of a program's result on one device, from its type and its sharding."""
+"""Sizes of program arguments and results on a device, and donated arguments whose memory no result can reuse.
+
+JAX marks a donated argument with the result that gets its memory (`tf.aliasing_output`), or leaves the choice to XLA
+(`jax.buffer_donor`). XLA takes a result of the same size. An argument that JAX itself gives up has neither mark; the
+note lists it.
+"""
 
 from __future__ import annotations
 
 import ast
 import math
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 # Limited to realistic counts and lengths of numbers: a damaged capture may contain anything.
@@ -19,11 +25,11 @@ def size_on_device(result: Mapping[str, Any], signature: Mapping[str, Any]) -> i
 
     Both arguments are as stored in the index (`model.Signature`).
     """
-    array = _array(result["type"])
+    array = _parse_array_type(result["type"])
     if array is None:
         return -1
     bytes_each, lengths = array
-    parts = _parts(result["attributes"], signature, len(lengths))
+    parts = _count_parts(result["attributes"], signature, len(lengths))
     if parts is None:
         return -1
     return bytes_each * math.prod(-(-length // part) for length, part in zip(lengths, parts, strict=True))
@@ -34,7 +40,7 @@ def may_have_size(kind: str, partitions: str, size: int) -> bool:
 
     With an unknown sharding, all parts have equal sizes. `partitions` is as in `model.Signature`.
     """
-    array = _array(kind)
+    array = _parse_array_type(kind)
     if array is None:
         return True
     bytes_each, lengths = array
@@ -42,7 +48,7 @@ def may_have_size(kind: str, partitions: str, size: int) -> bool:
     return size <= whole and (not partitions.isdecimal() or size * int(partitions) >= whole)
 
 
-def _array(kind: str) -> tuple[int, list[int]] | None:
+def _parse_array_type(kind: str) -> tuple[int, list[int]] | None:
     """Return bytes of an element and lengths of the dimensions of a type; None if they are not in the type."""
     found = _TYPE.fullmatch(kind)
     bits = int(found[1] or 8) if found else 0
@@ -51,18 +57,18 @@ def _array(kind: str) -> tuple[int, list[int]] | None:
     return bits // 8, [int(length) for length in found[2].split(",") if length]
 
 
-def _parts(attributes: Mapping[str, str], signature: Mapping[str, Any], rank: int) -> list[int] | None:
+def _count_parts(attributes: Mapping[str, str], signature: Mapping[str, Any], rank: int) -> list[int] | None:
     """Return the number of parts of each dimension; None if unknown."""
     if signature["partitions"] in ("", "1") or not rank:
         return [1] * rank
     if (sharding := attributes.get("sdy.sharding")) is not None:
-        return _of_shardy(sharding, signature.get("mesh", {}), rank)
+        return _parse_shardy_sharding(sharding, signature.get("mesh", {}), rank)
     if (sharding := attributes.get("mhlo.sharding")) is not None:
-        return _of_hlo(sharding, rank)
+        return _parse_hlo_sharding(sharding, rank)
     return None  # the compiler chooses
 
 
-def _of_hlo(sharding: str, rank: int) -> list[int] | None:
+def _parse_hlo_sharding(sharding: str, rank: int) -> list[int] | None:
     """Return the parts of XLA's notation: `{replicated}`, `{devices=[2,1,2]<=[4] last_tile_dim_replicate}`."""
     if sharding == "{replicated}" or sharding.startswith("{maximal"):
         return [1] * rank
@@ -72,7 +78,7 @@ def _of_hlo(sharding: str, rank: int) -> list[int] | None:
     return [max(part, 1) for part in parts[:rank]] if found and is_plain else None
 
 
-def _of_shardy(sharding: str, mesh: Mapping[str, int], rank: int) -> list[int] | None:
+def _parse_shardy_sharding(sharding: str, mesh: Mapping[str, int], rank: int) -> list[int] | None:
     """Return the parts of the notation in `model.Signature`: `P('x', None, ('y', 'z'))`."""
     if not sharding.startswith("P("):
         return None
@@ -83,3 +89,32 @@ def _of_shardy(sharding: str, mesh: Mapping[str, int], rank: int) -> list[int] |
     except (ValueError, SyntaxError, KeyError, TypeError, MemoryError, RecursionError):
         return None
     return parts + [1] * (rank - len(parts)) if len(parts) <= rank and all(part > 0 for part in parts) else None
+
+
+_ALIAS, _DONOR = "tf.aliasing_output", "jax.buffer_donor"
+
+
+def find_unused_donations(signature: Mapping[str, Any], noted: Collection[int] = ()) -> Iterator[tuple[int, int]]:
+    """Yield the indices of donated arguments that no result can reuse, with their bytes on a device (-1: unknown).
+
+    `signature` is as stored in the index (`model.Signature`). `noted` are the indices of donated arguments in JAX's
+    note. An argument of unknown size counts as one that fits, and so does a result that may have the size of the
+    argument.
+    """
+    arguments, results = signature["arguments"], signature["results"]
+    aliased = {text for each in arguments if (text := each["attributes"].get(_ALIAS)) is not None}
+    unaliased_results = [each for n, each in enumerate(results) if str(n) not in aliased]
+    sizes = [(size_on_device(each, signature), each["type"]) for each in unaliased_results]
+    free = Counter(size for size, _ in sizes if size >= 0)
+    unknown = {kind for size, kind in sizes if size < 0}
+    for place, each in enumerate(arguments):
+        is_donor = _DONOR in each["attributes"]
+        if _ALIAS in each["attributes"] or not (is_donor or place in noted):
+            continue
+        size = size_on_device(each, signature)
+        if is_donor and free[size] > 0:
+            free[size] -= 1
+        elif not is_donor or (
+            size >= 0 and not any(may_have_size(kind, signature["partitions"], size) for kind in unknown)
+        ):
+            yield place, size

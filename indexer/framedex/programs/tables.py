@@ -1,21 +1,60 @@
 """The tables of MLIR's bytecode, to which ops refer by number: strings, dialects, attributes, types, properties.
 
-The sections are described in MLIR's documentation ("MLIR Bytecode Format", versions 0 to 6).
+MLIR's documentation describes the sections and integers ("MLIR Bytecode Format", versions 0 to 6).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from framedex.programs.encoding import varint
+DAMAGE_ERRORS = (LookupError, ValueError, OverflowError, MemoryError)
+"""The exceptions raised by reading malformed bytes."""
+
+_T = TypeVar("_T")
+
+
+def varint(data: bytes, position: int) -> tuple[int, int]:
+    """Return an integer and its end. The trailing zero bits of the first byte are the number of following bytes."""
+    first = data[position]
+    if first & 1:
+        return first >> 1, position + 1
+    more = (first & -first).bit_length() - 1 if first else 8
+    end = position + more + 1
+    if end > len(data):
+        raise ValueError("an integer is cut off")
+    return int.from_bytes(data[position:end], "little") >> (more + 1), end
+
+
+def signed_varint(data: bytes, position: int) -> tuple[int, int]:
+    """Return an integer whose lowest bit is its sign, and its end."""
+    value, position = varint(data, position)
+    return (value >> 1) ^ -(value & 1), position
+
+
+def skip_varints(data: bytes, position: int, count: int) -> int:
+    """Return the end of `count` integers."""
+    for _ in range(count):
+        first = data[position]
+        position += (first & -first).bit_length() if first else 9
+    return position
+
+
+def read_or_default(read: Callable[[], _T], otherwise: _T) -> _T:
+    """Return the result of `read`, or `otherwise` if the bytes are damaged."""
+    try:
+        return read()
+    except DAMAGE_ERRORS:
+        return otherwise
+
 
 MAGIC = b"ML\xefR"
 
-IR = 4
+IR_SECTION = 4
 _STRINGS, _DIALECTS, _ATTRIBUTES, _OFFSETS, _PROPERTIES = 0, 1, 2, 3, 8
-_DIALECT_VERSIONS, UNKNOWN_LOCATIONS, NATIVE_PROPERTIES = 1, 4, 5  # since version
-_STRING = 2
+_DIALECT_VERSIONS_VERSION, UNKNOWN_LOCATIONS_VERSION, NATIVE_PROPERTIES_VERSION = 1, 4, 5  # since version
+_STRING_ATTRIBUTE = 2
 
 
 class Extent(NamedTuple):
@@ -29,7 +68,7 @@ class Extent(NamedTuple):
 
 @dataclass
 class Tables:
-    """The tables of one program. Reading them raises one of `Damage`; the content read before stays."""
+    """The tables of one program. Reading them raises one of `DAMAGE_ERRORS`; the content read before stays."""
 
     data: bytes
     version: int = 0
@@ -43,35 +82,35 @@ class Tables:
 
     def read(self) -> None:
         """Read all tables."""
-        self.version, at = varint(self.data, len(MAGIC))
-        self._find_sections(self.data.index(b"\0", at) + 1)
+        self.version, position = varint(self.data, len(MAGIC))
+        self._find_sections(self.data.index(b"\0", position) + 1)
         self._read_strings()
         self._read_dialects()
         self._read_extents()
         self._read_properties()
 
-    def section(self, at: int) -> tuple[int, int, int]:
+    def section(self, position: int) -> tuple[int, int, int]:
         """Return the number of a section, and the begin and the end of its content."""
-        head = self.data[at]
-        size, at = varint(self.data, at + 1)
+        head = self.data[position]
+        size, position = varint(self.data, position + 1)
         if head & 0x80:
-            alignment, at = varint(self.data, at)
-            at += -at % max(alignment, 1)
-        if at + size > len(self.data):
+            alignment, position = varint(self.data, position)
+            position += -position % max(alignment, 1)
+        if position + size > len(self.data):
             raise ValueError("a section is cut off")
-        return head & 0x7F, at, at + size
+        return head & 0x7F, position, position + size
 
-    def count(self, at: int, end: int) -> tuple[int, int]:
+    def count(self, position: int, end: int) -> tuple[int, int]:
         """Return the number of following items, each of at least one byte, and its end."""
-        count, at = varint(self.data, at)
-        if count > end - at:
+        count, position = varint(self.data, position)
+        if count > end - position:
             raise ValueError("there are more than there is room for")
-        return count, at
+        return count, position
 
     def text(self, number: int) -> str:
         """Return the builtin dialect's string with this number; empty for another attribute."""
-        code, at = self.attribute(number)
-        return self.strings[varint(self.data, at)[0]] if code == _STRING else ""
+        code, position = self.attribute(number)
+        return self.strings[varint(self.data, position)[0]] if code == _STRING_ATTRIBUTE else ""
 
     def attribute(self, number: int) -> tuple[int, int]:
         """Return the code of a builtin attribute and the begin of its content; -1 for another dialect."""
@@ -80,66 +119,66 @@ class Tables:
             return -1, extent.begin
         return varint(self.data, extent.begin)
 
-    def _find_sections(self, at: int) -> None:
-        while at < len(self.data):
-            number, begin, end = self.section(at)
+    def _find_sections(self, position: int) -> None:
+        while position < len(self.data):
+            number, begin, end = self.section(position)
             self.sections.setdefault(number, (begin, end))
-            at = end
+            position = end
 
     def _read_strings(self) -> None:
-        at, end = self.sections[_STRINGS]
-        count, at = self.count(at, end)
+        position, end = self.sections[_STRINGS]
+        count, position = self.count(position, end)
         for _ in range(count):  # the length of the last string comes first
-            length, at = varint(self.data, at)
+            length, position = varint(self.data, position)
             end -= length
-            if length < 1 or end < at:
+            if length < 1 or end < position:
                 raise ValueError("a string is cut off")
             self.strings.append(self.data[end : end + length - 1].decode("utf-8", "replace"))
         self.strings.reverse()
 
     def _read_dialects(self) -> None:
-        at, end = self.sections[_DIALECTS]
-        count, at = self.count(at, end)
+        position, end = self.sections[_DIALECTS]
+        count, position = self.count(position, end)
         for _ in range(count):
-            name, at = varint(self.data, at)
-            if self.version >= _DIALECT_VERSIONS:
+            name, position = varint(self.data, position)
+            if self.version >= _DIALECT_VERSIONS_VERSION:
                 if name & 1:
-                    _, _, at = self.section(at)
+                    _, _, position = self.section(position)
                 name >>= 1
             self._dialects.append(self.strings[name])
-        if self.version >= UNKNOWN_LOCATIONS:
-            _, at = varint(self.data, at)  # the number of op kinds
-        while at < end:
-            _, at = varint(self.data, at)
-            count, at = self.count(at, end)
+        if self.version >= UNKNOWN_LOCATIONS_VERSION:
+            _, position = varint(self.data, position)  # the number of op kinds
+        while position < end:
+            _, position = varint(self.data, position)
+            count, position = self.count(position, end)
             for _ in range(count):
-                name, at = varint(self.data, at)
-                self.kinds.append(self.strings[name >> (self.version >= NATIVE_PROPERTIES)])
+                name, position = varint(self.data, position)
+                self.kinds.append(self.strings[name >> (self.version >= NATIVE_PROPERTIES_VERSION)])
 
     def _read_extents(self) -> None:
-        at, end = self.sections[_OFFSETS]
+        position, end = self.sections[_OFFSETS]
         begin, _ = self.sections[_ATTRIBUTES]
-        attributes, at = varint(self.data, at)
-        types, at = varint(self.data, at)
-        for wanted, extents in ((attributes, self.attributes), (types, self.types)):
-            while len(extents) < wanted:
-                dialect, at = varint(self.data, at)
-                count, at = self.count(at, end)
+        attributes, position = varint(self.data, position)
+        types, position = varint(self.data, position)
+        for total, extents in ((attributes, self.attributes), (types, self.types)):
+            while len(extents) < total:
+                dialect, position = varint(self.data, position)
+                count, position = self.count(position, end)
                 if not count:
                     raise ValueError("a group of attributes is empty")
                 for _ in range(count):
-                    size, at = varint(self.data, at)
+                    size, position = varint(self.data, position)
                     extents.append(Extent(begin, begin + (size >> 1), self._dialects[dialect], bool(size & 1)))
                     begin += size >> 1
 
     def _read_properties(self) -> None:
         if _PROPERTIES not in self.sections:
             return
-        at, end = self.sections[_PROPERTIES]
-        count, at = self.count(at, end)
+        position, end = self.sections[_PROPERTIES]
+        count, position = self.count(position, end)
         for _ in range(count):
-            size, at = varint(self.data, at)
-            if size > end - at:
+            size, position = varint(self.data, position)
+            if size > end - position:
                 raise ValueError("a property is cut off")
-            self.properties.append((at, at + size))
-            at += size
+            self.properties.append((position, position + size))
+            position += size

@@ -1,14 +1,10 @@
 """IDE projects for a C++ tree without CMake: `framedex cmake`.
 
-Start at `includes.py`, then `cmakelists.py`.
+Start at `tree.py` (files and include roots), then `project_files.py` (CMakeLists.txt and compile_commands.json).
 """
 
-from framedex.projects.cmakelists import cmakelists_text
-from framedex.projects.compile_commands import compile_commands_text
-from framedex.projects.includes import find_include_roots
-from framedex.projects.macros import is_definition
-from framedex.projects.model import IncludeRoots, Project, SourceTree, is_compiled
-from framedex.projects.tree import find_tree
+from framedex.projects.project_files import cmakelists_text, compile_commands_text, is_definition
+from framedex.projects.tree import IncludeRoots, Project, SourceTree, find_include_roots, find_tree, is_compiled
 
 __all__ = [
     "IncludeRoots",

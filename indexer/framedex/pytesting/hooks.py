@@ -10,49 +10,49 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from framedex.pytesting.recorded import Recorded
+    from framedex.pytesting.recordings import BlockRecorder
 
-_ARGUMENTS = "framedex_arguments"
-_REPORTS = "FRAMEDEX_PYTEST_REPORTS"
+_ARGUMENTS_KEY = "framedex_arguments"
+_REPORT_FILE_VARIABLE = "FRAMEDEX_PYTEST_REPORTS"
 _FIXTURES = ("recorded", "tpu_behaviour")
-_IS_ARRANGED = pytest.StashKey[bool]()
+_IS_RECORDED_TEST = pytest.StashKey[bool]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """If this process runs one test for another pytest, register the reporter for it."""
-    if path := os.environ.pop(_REPORTS, ""):
-        from framedex.pytesting.reporting import Reporting
+    if path := os.environ.pop(_REPORT_FILE_VARIABLE, ""):
+        from framedex.pytesting.child_process import ReportWriter
 
-        config.pluginmanager.register(Reporting(config, path))
+        config.pluginmanager.register(ReportWriter(config, path))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Pass the command line to a worker of pytest-xdist."""
-    node.workerinput[_ARGUMENTS] = list(map(str, node.config.invocation_params.args))
+    node.workerinput[_ARGUMENTS_KEY] = list(map(str, node.config.invocation_params.args))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Run a recorded test in a process that can record."""
-    if item.get_closest_marker("framedex") is None and not any(_has_ours(item, each) for each in _FIXTURES):
+    if item.get_closest_marker("framedex") is None and not any(_uses_our_fixture(item, each) for each in _FIXTURES):
         return (yield)
-    from framedex.pytesting.arranging import arranged
+    from framedex.pytesting.recorded_tests import recording_process
 
-    item.stash[_IS_ARRANGED] = True
-    typed = getattr(item.config, "workerinput", {}).get(_ARGUMENTS) or item.config.invocation_params.args
-    with arranged(item, list(map(str, typed)), _REPORTS):
+    item.stash[_IS_RECORDED_TEST] = True
+    typed = getattr(item.config, "workerinput", {}).get(_ARGUMENTS_KEY) or item.config.invocation_params.args
+    with recording_process(item, list(map(str, typed)), _REPORT_FILE_VARIABLE):
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Check the body of a test against the budgets of its mark."""
-    if _IS_ARRANGED not in item.stash:
+    if _IS_RECORDED_TEST not in item.stash:
         return (yield)
-    from framedex.pytesting.arranging import held_to_mark
+    from framedex.pytesting.recorded_tests import check_marked_budgets
 
-    with held_to_mark(item):
+    with check_marked_budgets(item):
         return (yield)
 
 
@@ -62,32 +62,32 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Return the report of the process that ran the test."""
     report = yield
-    if _IS_ARRANGED not in item.stash:
+    if _IS_RECORDED_TEST not in item.stash:
         return report
-    from framedex.pytesting.arranging import told_elsewhere
+    from framedex.pytesting.recorded_tests import subprocess_report
 
-    return told_elsewhere(item, call.when) or report
+    return subprocess_report(item, call.when) or report
 
 
 @pytest.fixture
-def recorded(request: pytest.FixtureRequest) -> Recorded:
+def recorded(request: pytest.FixtureRequest) -> BlockRecorder:
     """Record parts of the test: `with recorded() as run: ...`, then `run.compiles()` and so on."""
-    from framedex.pytesting.arranging import recorded_of
+    from framedex.pytesting.recorded_tests import recorder_of
 
-    return recorded_of(request.node)
+    return recorder_of(request.node)
 
 
 @pytest.fixture
 def tpu_behaviour() -> Generator[ModuleType]:
-    """`framedex_native.behaviour`; behaviours that the test attaches to the TPU runtime are removed at its end."""
+    """`framedex_native.behaviour`; behaviours that the test attaches to the TPU runtime are removed after the test."""
     from framedex.nativepart import behaviour
 
     with behaviour.active():
         yield behaviour
 
 
-def _has_ours(item: pytest.Item, fixture: str) -> bool:
-    """Whether a test uses our fixture, directly or through another one, and not its own fixture of this name."""
+def _uses_our_fixture(item: pytest.Item, fixture: str) -> bool:
+    """Whether a test uses our fixture, directly or through another one, and not a fixture that overrides it."""
     fixtures = getattr(item, "_fixtureinfo", None)
     found = () if fixtures is None else fixtures.name2fixturedefs.get(fixture, ())
     for each in reversed(found):

@@ -1,8 +1,8 @@
 """The entry point of the pytest plug-in, for any version of pytest; it registers `hooks.py` in a supported one.
 
 A test with the mark `framedex` or the fixture `recorded` runs in a process that can record. That is this process if
-`framedex run pytest` or the like started it, otherwise a process of its own on the mock TPU. Other tests run as without
-the plug-in, and do not import it.
+`framedex run pytest` started it, otherwise a child process on the mock TPU. Other tests run unchanged, and import
+nothing else of framedex.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import pytest
 
 _MARK = (
-    "framedex(compiles, implicit_transfers, memory, clear_caches): what the body of the test may compile and move on a"
-    " line, and hold on a device, at most"
+    "framedex(compiles, implicit_transfers, memory, clear_caches): limits for the test's body: compilations and"
+    " implicit transfers per line, and memory per device"
 )
 
 
@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class _TooOld:
-    """The replacement for the hooks in an old pytest: it fails tests with budgets, which would go unchecked."""
+    """The hooks for an old pytest: they fail tests with budgets, which could not be checked."""
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         if item.get_closest_marker("framedex") is not None:

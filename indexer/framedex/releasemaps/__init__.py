@@ -6,28 +6,26 @@ content.
 
 from typing import TYPE_CHECKING
 
-from framedex.lazy import exports
+from framedex.lazy import export_lazily
 
 if TYPE_CHECKING:
-    from framedex.releasemaps.encoding import ReleasedFile, released_file
     from framedex.releasemaps.reader import ReleaseMap, ReleaseMaps, open_release_maps
-    from framedex.releasemaps.writer import ReleaseSources, write_release_maps
+    from framedex.releasemaps.writer import ReleasedFile, ReleaseSources, build_released_file, write_release_maps
 
 __all__ = [
     "ReleaseMap",
     "ReleaseMaps",
     "ReleaseSources",
     "ReleasedFile",
+    "build_released_file",
     "open_release_maps",
-    "released_file",
     "write_release_maps",
 ]
 
-__getattr__ = exports(
+__getattr__ = export_lazily(
     __name__,
     {
-        "encoding": ("ReleasedFile", "released_file"),
         "reader": ("ReleaseMap", "ReleaseMaps", "open_release_maps"),
-        "writer": ("ReleaseSources", "write_release_maps"),
+        "writer": ("ReleaseSources", "ReleasedFile", "build_released_file", "write_release_maps"),
     },
 )

@@ -9,23 +9,35 @@ import re
 import zlib
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache, partial
+from operator import getitem
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from framedex.model import Definition, ExtractedFile, SourceMapInfo
+from framedex.model.locations import map_prefix
 from framedex.regularfile import open_regular
-from framedex.releasemaps.format import LANGUAGES, LARGEST, VERSION, Content, ForeignError, read_content
-from framedex.releasemaps.names import NameIndex
+from framedex.releasemaps.format import (
+    FORMAT_VERSION,
+    LANGUAGES,
+    MAX_FILE_BYTES,
+    Content,
+    ForeignError,
+    NameIndex,
+    read_content,
+)
 from framedex.releasemaps.versions import FileVersions
 from framedex.releases import known_releases
 from framedex.sourcemap import MalformedError, SourceMapError, is_inside
+from framedex.sources.bodies import Bodies
 from framedex.sources.calls import Span, WrittenCall, WrittenCalls
+from framedex.sources.matching import Candidate
 
 SHIPPED = Path(__file__).with_name("releases.fdmaps")
 
-_IN_MEMORY = 512  # parsed files to cache
+_MAX_CACHED_FILES = 512  # parsed files to cache
 _REMEDY = "Install framedex again; frames are without the links that it gives until then."
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
@@ -35,10 +47,10 @@ def open_release_maps(path: Path = SHIPPED) -> ReleaseMaps:
 
     Raises SourceMapError if they are unreadable or damaged, as does each method of the returned object.
     """
-    with _refusing(path):
+    with _converting_errors(path):
         with open_regular(path) as file:
-            data = file.read(LARGEST + 1)
-        if len(data) > LARGEST:
+            data = file.read(MAX_FILE_BYTES + 1)
+        if len(data) > MAX_FILE_BYTES:
             raise MalformedError("it is too large")
         return ReleaseMaps(_Opened(path, read_content(data)))
 
@@ -50,7 +62,7 @@ class ReleaseMaps:
         self._opened = opened
         self.releases = opened.content.releases
 
-    def define(self, short_name: str) -> bool:
+    def may_define(self, short_name: str) -> bool:
         """Whether a map may define this short name: other names are not worth parsing."""
         return self._opened.names.has(short_name)
 
@@ -63,9 +75,9 @@ class ReleaseMaps:
         found = self._opened.content.components.get(component)
         if found is None:
             return None
-        place = _place(version)
+        place = _version_position(version)
         _, release, info = min(
-            (abs(_place(self.releases[number]) - place), -number, info)
+            (abs(_version_position(self.releases[number]) - place), -number, info)
             for number, info in enumerate(found.infos)
             if info is not None
         )
@@ -95,7 +107,7 @@ class ReleaseMap:
         `short_name` and `key` (`key_of`) are the symbol's own. Without a key, all definitions of the short name are
         returned.
         """
-        with self._opened.refusing():
+        with self._opened.converting_errors():
             return [
                 (self._path(number), definition)
                 for number in self._files(short_name, key, language)
@@ -108,7 +120,7 @@ class ReleaseMap:
         The counts are empty for a body of more than `longest` lines. Empty if more than `most` definitions match.
         `is_member` excludes functions outside classes.
         """
-        with self._opened.refusing():
+        with self._opened.converting_errors():
             files = self._within(self._opened.names.files_with_bodies(short_name, self._release), "cpp")
             if len(files) > most:
                 return []
@@ -120,7 +132,7 @@ class ReleaseMap:
 
     def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
         """The calls of a file by function and lambda, read on demand; empty if the file is missing."""
-        with self._opened.refusing():
+        with self._opened.converting_errors():
             number = self._number(path)
             if number is None:
                 return {}
@@ -128,7 +140,7 @@ class ReleaseMap:
             return WrittenCalls(versions.calling(self._release), partial(self._calls, versions))
 
     def _calls(self, versions: FileVersions, at: tuple[int, int]) -> Sequence[WrittenCall]:
-        with self._opened.refusing():
+        with self._opened.converting_errors():
             return list(versions.calls(*at))
 
     def file(self, path: str, within: Collection[tuple[int, int]] | None = None) -> ExtractedFile:
@@ -136,7 +148,7 @@ class ReleaseMap:
 
         Time, size, hash and columns are 0. Raises SourceMapError if the file is missing.
         """
-        with self._opened.refusing():
+        with self._opened.converting_errors():
             number = self._number(path)
             if number is None:
                 raise MalformedError(f"{path} is missing")
@@ -146,14 +158,14 @@ class ReleaseMap:
 
     def paths(self) -> list[str]:
         """All files of the release."""
-        with self._opened.refusing():
+        with self._opened.converting_errors():
             numbers = range(self._component.first, self._component.end)
             return [self._path(number) for number in numbers if self._opened.versions(number).is_in(self._release)]
 
     def paths_named(self, name: str) -> list[str]:
         """The files of the release with this name, in any folder."""
         paths, versions = self._opened.content.paths, self._opened.versions
-        with self._opened.refusing():
+        with self._opened.converting_errors():
             named = [n for n in range(self._component.first, self._component.end) if _file_name(paths[n]) == name]
             return [self._path(number) for number in named if versions(number).is_in(self._release)]
 
@@ -185,16 +197,16 @@ class _Opened:
     def __init__(self, path: Path, content: Content) -> None:
         self.content = content
         self.names = NameIndex(content.names)
-        self.versions = lru_cache(_IN_MEMORY)(lambda number: FileVersions(content.file(number)))
+        self.versions = lru_cache(_MAX_CACHED_FILES)(lambda number: FileVersions(content.file(number)))
         self._path = path
 
-    def refusing(self) -> AbstractContextManager[None]:
+    def converting_errors(self) -> AbstractContextManager[None]:
         """Convert errors in the file's content to SourceMapError."""
-        return _refusing(self._path)
+        return _converting_errors(self._path)
 
 
 @contextmanager
-def _refusing(path: Path) -> Iterator[None]:
+def _converting_errors(path: Path) -> Iterator[None]:
     """Convert errors in the file to SourceMapError."""
     try:
         yield
@@ -203,7 +215,7 @@ def _refusing(path: Path) -> Iterator[None]:
         raise SourceMapError(f"The release maps {path} cannot be read: {problem}.", _REMEDY) from error
     except ForeignError as error:
         version = str(error)
-        told = f"are of version {version}, this framedex reads version {VERSION}" if version else "are none"
+        told = f"are of version {version}, this framedex reads version {FORMAT_VERSION}" if version else "are none"
         raise SourceMapError(f"The release maps {path} {told}.", _REMEDY) from error
     except (MalformedError, IndexError, ValueError, RecursionError, zlib.error) as error:
         raise SourceMapError(f"The release maps {path} are damaged: {error}.", _REMEDY) from error
@@ -213,13 +225,72 @@ def _file_name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _place(version: str) -> int:
+def _version_position(version: str) -> int:
     """The position of a version among the known releases of jaxlib; an unknown version is between two of them."""
     known = known_releases()
-    numbers = _numbers(version)
-    return bisect_left(known, numbers, key=_numbers)
+    numbers = _version_numbers(version)
+    return bisect_left(known, numbers, key=_version_numbers)
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _version_numbers(version: str) -> tuple[int, ...]:
     match = _NUMBERS.match(version)
     return tuple(int(part[:9]) for part in match[0].split(".")) if match else ()
+
+
+_Answer = TypeVar("_Answer")
+
+
+class Asked(Protocol):
+    """Runs a query on maps; returns None if they are damaged."""
+
+    def __call__(self, ask: Callable[[], _Answer]) -> _Answer | None: ...
+
+
+class CombinedMaps:
+    """Several maps, each with its local information. A prefix of each path identifies the path's map."""
+
+    def __init__(self, maps: Sequence[tuple[SourceMapInfo, ReleaseMap]], asked: Asked) -> None:
+        self._maps, self._query = maps, asked
+
+    def definitions(self, short_name: str, language: str, key: tuple[str, ...] = ()) -> list[Candidate]:
+        """The definitions with this short name in a language; with a symbol's key, only those that may match it."""
+        return [
+            (info.prefix + path, definition)
+            for info, source_map in self._maps
+            for path, definition in self._query(partial(source_map.definitions, short_name, key, language)) or ()
+        ]
+
+    def files_named(self, name: str) -> Sequence[str]:
+        """The files with this name, in any folder."""
+        return [
+            info.prefix + path
+            for info, source_map in self._maps
+            for path in self._query(partial(source_map.paths_named, name)) or ()
+        ]
+
+    def bodies(self) -> Bodies:
+        """The calls in these sources."""
+        return Bodies(lambda _: (), self._written, self._calls_in_bodies)
+
+    def maps_containing(self, paths: Iterable[str]) -> list[tuple[SourceMapInfo, str]]:
+        """The maps that contain these files, each with its release."""
+        prefixes = set(map(map_prefix, paths))
+        return [(info, source_map.release) for info, source_map in self._maps if info.prefix in prefixes]
+
+    def _written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
+        """The calls of a file by function."""
+        prefix = map_prefix(path)
+        source_map = next(source_map for info, source_map in self._maps if info.prefix == prefix)
+        found = self._query(partial(source_map.written, path.removeprefix(prefix))) or {}
+        return WrittenCalls(
+            {span: span for span in found}, lambda span: self._query(partial(getitem, found, span)) or ()
+        )
+
+    def _calls_in_bodies(self, short_name: str, is_member: bool, most: int, longest: int) -> list[Counter[str]]:
+        """The names called by each C++ function of a short name; see `Bodies`."""
+        found = [
+            calls
+            for _, source_map in self._maps
+            for calls in self._query(partial(source_map.calls_in_bodies, short_name, is_member, most, longest)) or ()
+        ]
+        return found if len(found) <= most else []

@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 
 from framedex.model import Definition, DefinitionRow
-from framedex.releasemaps.columns import unpack
+from framedex.releasemaps.format import unpack
 from framedex.sourcemap import MalformedError
-from framedex.sources.calls import Span, WrittenCall, kinds_called
+from framedex.sources.calls import Span, WrittenCall, callable_kinds
 
 KINDS = (
     *("function", "method", "class", "lambda", "macro", "initializer"),
@@ -30,7 +30,7 @@ IS_MEMBER, IS_LAST = 1 << 3, 1 << 4
 
 _LOW, _HIGH = 7, 1 << 5  # the bits of a call kind's number: the low bits, and the one above the flags
 
-BETWEEN_NUMBERS = ","
+NUMBER_SEPARATOR = ","
 """The separator of the integer arguments of one call in their stored text."""
 
 ABSENT = 255
@@ -66,25 +66,25 @@ class FileVersions:
     def rows(self, release: int, within: Collection[tuple[int, int]] | None = None) -> list[DefinitionRow]:
         """The definitions of the file in a release, with their calls; with `within`, only those inside these lines."""
         found = []
-        for number, line in self._version(release):
+        for number, line in self._read_version(release):
             end = line + self._lengths[number]
             if within is None or any(first <= line and end <= last for first, last in within):
                 calls = sorted(self.calls(number, line), key=lambda call: call.line)
                 sites = [[call.line, 0, call.kind, call.callee] for call in calls]
                 text = json.dumps(sites, ensure_ascii=False, separators=(",", ":")) if sites else None
-                name, kind, parameters, is_const = self._described(number)
+                name, kind, parameters, is_const = self._describe(number)
                 found.append((name, self._key(number), kind, parameters, line, end, is_const, False, text))
         return found
 
     def definitions(self, release: int, key: str) -> list[Definition]:
         """The definitions with this look-up key, without their calls."""
-        return [self._definition(number, line) for number, line in self._of_key(release, key)]
+        return [self._definition(number, line) for number, line in self._find_key(release, key)]
 
     def calling(self, release: int) -> dict[Span, tuple[int, int]]:
         """The functions and lambdas with calls, by their lines; the values are arguments of `calls`."""
         return {
             (line, line + self._lengths[number]): (number, line)
-            for number, line in self._version(release)
+            for number, line in self._read_version(release)
             if self._kind(number) != "macro" and self._first_call(number) < self._ends[number]
         }
 
@@ -94,30 +94,34 @@ class FileVersions:
         The length is the number of lines after the first. Calls of nested lambdas are included. With `is_member`,
         functions outside classes are excluded.
         """
-        kinds = kinds_called(is_member)
-        for number, line in self._of_key(release, key):
+        kinds = callable_kinds(is_member)
+        for number, line in self._find_key(release, key):
             if self._kind(number) in kinds:
                 end = line + self._lengths[number]
-                callees = (callee for inner in self._inside(release, line, end) for callee in self._callees_of(inner))
+                callees = (
+                    callee
+                    for inner in self._definitions_in(release, line, end)
+                    for callee in self._callee_numbers(inner)
+                )
                 yield end - line, Counter(map(self._text, callees))
 
-    def _inside(self, release: int, first: int, last: int) -> Iterator[int]:
+    def _definitions_in(self, release: int, first: int, last: int) -> Iterator[int]:
         """The numbers of the definitions in these lines."""
-        version = self._version(release)
+        version = self._read_version(release)
         begin = bisect_left(version, first, key=lambda each: each[1])
         end = bisect_right(version, last, lo=begin, key=lambda each: each[1])
         yield from (number for number, line in version[begin:end] if line + self._lengths[number] <= last)
 
-    def _of_key(self, release: int, key: str) -> Iterator[tuple[int, int]]:
+    def _find_key(self, release: int, key: str) -> Iterator[tuple[int, int]]:
         """The number and the first line of each definition in a release with this look-up key."""
         try:
             wanted = self._strings.index(key) + 1
         except ValueError:
             return
         if own := {number for number, each in enumerate(self._keys) if each == wanted}:
-            yield from (each for each in self._version(release) if each[0] in own)
+            yield from (each for each in self._read_version(release) if each[0] in own)
 
-    def _version(self, release: int) -> Sequence[tuple[int, int]]:
+    def _read_version(self, release: int) -> Sequence[tuple[int, int]]:
         """The number and the first line of each definition in a release, in order of line."""
         if not self.is_in(release):
             return ()
@@ -133,10 +137,10 @@ class FileVersions:
         return self._read[version]
 
     def _definition(self, number: int, line: int) -> Definition:
-        name, kind, parameters, is_const = self._described(number)
+        name, kind, parameters, is_const = self._describe(number)
         return Definition(name, kind, parameters, line, line + self._lengths[number], is_const)
 
-    def _described(self, number: int) -> tuple[str, str, str | None, bool]:
+    def _describe(self, number: int) -> tuple[str, str, str | None, bool]:
         scope, parameters, flags = self._scopes[number], self._parameters[number], self._flags[number]
         name = self._text(self._names[number] or self._keys[number])
         qualified = f"{self._text(scope)}::{name}" if scope else name
@@ -159,9 +163,9 @@ class FileVersions:
             self._passed[begin:end],
             strict=True,
         ):
-            line += _signed(below)
+            line += _decode_signed(below)
             _check(0 < line < _MOST_LINES, "a line is none")
-            numbers = frozenset(map(int, self._text(passed).split(BETWEEN_NUMBERS))) if passed else frozenset()
+            numbers = frozenset(map(int, self._text(passed).split(NUMBER_SEPARATOR))) if passed else frozenset()
             yield WrittenCall(
                 line,
                 CALL_KINDS[flags & _LOW | (8 if flags & _HIGH else 0)],
@@ -172,7 +176,7 @@ class FileVersions:
                 is_member=bool(flags & IS_MEMBER),
             )
 
-    def _callees_of(self, number: int) -> Sequence[int]:
+    def _callee_numbers(self, number: int) -> Sequence[int]:
         return self._callees[self._first_call(number) : self._ends[number]]
 
     def _first_call(self, number: int) -> int:
@@ -189,12 +193,12 @@ def kind_number(kind: str) -> int:
     return number & _LOW | (_HIGH if number > _LOW else 0)
 
 
-def unsigned(difference: int) -> int:
+def encode_signed(difference: int) -> int:
     """Encode a difference as an unsigned number: small if it is near 0, on either side."""
     return difference << 1 if difference >= 0 else ~(difference << 1)
 
 
-def _signed(number: int) -> int:
+def _decode_signed(number: int) -> int:
     return ~(number >> 1) if number & 1 else number >> 1
 
 

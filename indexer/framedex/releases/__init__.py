@@ -2,27 +2,30 @@
 
 Start at:
 
-- `builds.py`: the recorded commit
+- `builds.py`: the recorded commit, and the release of a binary
 - `components.py`: the component of a frame
-- `origins.py`: the release of a binary
-- `statements.py` and `stated.py`: the release that a text states
-- `addresses.py`: public pages
+- `statements.py`: the releases that a text states
+- `roots.py`: source folders and their git state
+- `repository.py`: public pages
 """
 
 from typing import TYPE_CHECKING
 
-from framedex.lazy import exports
+from framedex.lazy import export_lazily
 
 if TYPE_CHECKING:
     from framedex.releases.builds import (
+        NO_ORIGIN,
+        BinaryOrigin,
         Build,
+        Origins,
         builds_at,
         find_builds,
+        is_named_by_xla,
         known_releases,
         python_libraries,
         release_commits,
     )
-    from framedex.releases.origins import NO_ORIGIN, BinaryOrigin, Origins, is_named_by_xla
     from framedex.releases.repository import REPOSITORIES, public_url, published, url_template
 
 __all__ = [
@@ -42,11 +45,13 @@ __all__ = [
     "url_template",
 ]
 
-__getattr__ = exports(
+__getattr__ = export_lazily(
     __name__,
     {
-        "builds": ("Build", "builds_at", "find_builds", "known_releases", "python_libraries", "release_commits"),
-        "origins": ("NO_ORIGIN", "BinaryOrigin", "Origins", "is_named_by_xla"),
+        "builds": (
+            *("NO_ORIGIN", "BinaryOrigin", "Build", "Origins", "builds_at", "find_builds", "is_named_by_xla"),
+            *("known_releases", "python_libraries", "release_commits"),
+        ),
         "repository": ("REPOSITORIES", "public_url", "published", "url_template"),
     },
 )

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.errors import raise_if_limit
 from framedex.regularfile import open_regular
 from framedex.releases.statements import release_version
-from framedex.systemlimits import raise_if_limit
 
 if TYPE_CHECKING:
     from framedex.model import Capture, Metadata
@@ -53,17 +53,17 @@ class Build:
 
 def release_commits(version: str) -> Mapping[str, str]:
     """The commits of `jax` and `xla` from which a release of jaxlib was built; empty for an unknown version."""
-    return _commits().get(release_version(version), {})
+    return _read_known_commits().get(release_version(version), {})
 
 
 def known_releases() -> Sequence[str]:
     """The versions of jaxlib with known commits, oldest first."""
-    return tuple(_commits())
+    return tuple(_read_known_commits())
 
 
 def find_builds(capture: Capture) -> list[Build]:
     """The components with recorded code in a capture."""
-    return builds_at(_paths(capture), capture.metadata)
+    return builds_at(_recorded_paths(capture), capture.metadata)
 
 
 def builds_at(seen: Iterable[str], metadata: Metadata) -> list[Build]:
@@ -71,10 +71,10 @@ def builds_at(seen: Iterable[str], metadata: Metadata) -> list[Build]:
     paths = dict.fromkeys(seen)
     told = metadata.launch.packages if metadata.launch else {}
     builds: dict[Build, None] = {}
-    for site, package in _packages(paths):
+    for site, package in _find_packages(paths):
         version = told.get(package) or installed_version(Path(site), package, metadata.started_unix_ns)
         if version:
-            builds |= dict.fromkeys(_builds_of(site, package, version))
+            builds |= dict.fromkeys(_package_builds(site, package, version))
     builds |= dict.fromkeys(_gpu_builds(paths, metadata.started_unix_ns))
     if python := release_of_python(metadata.python or ""):
         builds |= dict.fromkeys(Build("cpython", *python, folder) for folder in _libraries(paths))
@@ -83,10 +83,10 @@ def builds_at(seen: Iterable[str], metadata: Metadata) -> list[Build]:
 
 def python_libraries(capture: Capture) -> Collection[str]:
     """The folders of the standard library of a capture's interpreter; several if ambiguous."""
-    return _libraries(_paths(capture))
+    return _libraries(_recorded_paths(capture))
 
 
-def _paths(capture: Capture) -> Mapping[str, None]:
+def _recorded_paths(capture: Capture) -> Mapping[str, None]:
     return dict.fromkeys([*(module.path for module in capture.modules), *(code.filename for code in capture.codes)])
 
 
@@ -105,7 +105,7 @@ def release_of_python(described: str) -> tuple[str, str] | None:
     return (found[0], f"v{found[0]}") if found else None
 
 
-def _packages(paths: Mapping[str, None]) -> dict[tuple[str, str], None]:
+def _find_packages(paths: Mapping[str, None]) -> dict[tuple[str, str], None]:
     return dict.fromkeys((match["site"], match["package"]) for path in paths if (match := _PACKAGE.match(path)))
 
 
@@ -117,11 +117,11 @@ def _gpu_builds(paths: Mapping[str, None], started_unix_ns: int | None) -> Itera
             yield Build("xla", version, commit, f"{match['site']}/{match['folder']}")
 
 
-def _builds_of(site: str, package: str, version: str) -> Iterator[Build]:
+def _package_builds(site: str, package: str, version: str) -> Iterator[Build]:
     folder = f"{site}/{package}"
     known = release_commits(version)
     tag = f"jax-v{version}" if _RELEASED.fullmatch(version) else ""
-    yield Build(package, version, _said_commit(Path(folder), version) or known.get("jax", tag), folder)
+    yield Build(package, version, _read_commit_in_package(Path(folder), version) or known.get("jax", tag), folder)
     if package == "jaxlib":
         yield Build("xla", version, known.get("xla", ""), folder)
 
@@ -140,7 +140,7 @@ def installed_version(site: Path, package: str, started_unix_ns: int | None) -> 
     return None
 
 
-def _said_commit(folder: Path, version: str) -> str | None:
+def _read_commit_in_package(folder: Path, version: str) -> str | None:
     """The commit in a package's version.py, if that file is of this version; else None."""
     try:
         with open_regular(folder / "version.py") as file:
@@ -153,7 +153,84 @@ def _said_commit(folder: Path, version: str) -> str | None:
 
 
 @cache
-def _commits() -> Mapping[str, Mapping[str, str]]:
+def _read_known_commits() -> Mapping[str, Mapping[str, str]]:
     text = Path(__file__).with_name("commits.json").read_text(encoding="utf-8")
     commits: Mapping[str, Mapping[str, str]] = json.loads(text)["jaxlib"]
     return commits
+
+
+XLA_NAMESPACES = ("xla", "tsl", "stream_executor", "pjrt")
+"""The namespaces that only XLA uses."""
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryOrigin:
+    """The jaxlib release that contains a function's binary (`is_known`), or that ran with it; empty if neither."""
+
+    release: str = ""
+    is_known: bool = False
+
+
+NO_ORIGIN = BinaryOrigin()
+
+
+class Origins:
+    """Maps the functions of one capture to their origins; `builds` are the recorded components."""
+
+    def __init__(self, builds: Sequence[Build] = ()) -> None:
+        self._packages = [(f"{build.folder}/", build.version) for build in builds if build.component == "xla"]
+        self._jaxlib_version = next((build.version for build in builds if build.component == "jaxlib"), "")
+
+    def of(self, binary: str, symbol: str) -> BinaryOrigin:
+        """The origin of the function with this demangled name in the binary at this path."""
+        for folder, release in self._packages:
+            if binary.startswith(folder):
+                return BinaryOrigin(release, is_known=True)
+        return BinaryOrigin(self._jaxlib_version) if is_named_by_xla(symbol) else NO_ORIGIN
+
+
+def is_named_by_xla(symbol: str) -> bool:
+    """Whether a function's demangled name is in one of XLA's own namespaces."""
+    if not any(f"{namespace}::" in symbol for namespace in XLA_NAMESPACES):
+        return False
+    from framedex.binaries.names import parse_name  # few symbols need it
+
+    return parse_name(symbol).key[:1] in [(namespace,) for namespace in XLA_NAMESPACES]
+
+
+PIN_FILES = ("third_party/xla/revision.bzl", "third_party/xla/workspace.bzl", "WORKSPACE", "MODULE.bazel")
+"""The files of JAX that have named the commit, by the age of that use. Each release counts the first that names one."""
+
+_PIN = re.compile(r'^XLA_COMMIT = "([0-9a-f]{40})"|/openxla/xla/archive/([0-9a-f]{40})', re.MULTILINE)
+
+
+def find_pinned_xla_commit(read_file: Callable[[str], str | None]) -> str | None:
+    """Return the XLA commit that a JAX checkout pins; None if no known file names one.
+
+    `read_file` returns the text of a file of the checkout, by its path from the top; None if it is missing.
+    """
+    for file in PIN_FILES:
+        if match := _PIN.search(read_file(file) or ""):
+            return match[1] or match[2]
+    return None
+
+
+def pinning_jax(build: Build, builds: Sequence[Build]) -> str:
+    """Return the JAX commit or tag that pins an `xla` build: that of its jaxlib. Empty if unknown."""
+    jaxlibs = [other for other in builds if other.component == "jaxlib" and other.revision]
+    found = [jaxlib for jaxlib in jaxlibs if jaxlib.folder == build.folder]
+    found += [jaxlib for jaxlib in jaxlibs if jaxlib.version == build.version]  # of a GPU plug-in
+    return found[0].revision if found else ""
+
+
+def add_pinned_commits(builds: Sequence[Build], xla_commit_of: Callable[[str], str | None]) -> list[Build]:
+    """Return the builds, with the commit of each `xla` build that framedex's table of releases lacks.
+
+    `xla_commit_of` returns the XLA commit that a JAX commit or tag pins; None if its files are not here.
+    """
+    return [
+        replace(build, revision=xla_commit_of(jax) or "")
+        if build.component == "xla" and not build.revision and (jax := pinning_jax(build, builds))
+        else build
+        for build in builds
+    ]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from framedex.model.places import is_framedex
+from framedex.model.locations import is_framedex_file
 from framedex.releases.repository import compiled_from
 
 
@@ -56,7 +56,7 @@ def owner_of_python(file: str) -> Owner:
     """The owner of a Python frame, from its code's file path or Python's name for code without a file."""
     if file.startswith("<frozen "):
         return Owner(Component.CPYTHON)
-    if is_framedex(file):
+    if is_framedex_file(file):
         return Owner(Component.FRAMEDEX)
     if package := _PACKAGE.match(file):
         component = {"jax": Component.JAX, "jaxlib": Component.JAXLIB}.get(package["package"])
@@ -73,11 +73,11 @@ def owner_of_native(binary: str, source: str, source_component: str, namespace: 
     file = binary.rpartition("/")[2]
     if binary.startswith("[outside"):
         return Owner(Component.GENERATED)
-    if is_framedex(binary):
+    if is_framedex_file(binary):
         return Owner(Component.FRAMEDEX)
     package = _PACKAGE.match(binary)
     if package and package["package"] == "jaxlib":
-        return Owner(_inside_jaxlib(source, source_component, namespace), folder=package["folder"])
+        return Owner(_component_in_jaxlib(source, source_component, namespace), folder=package["folder"])
     if _PLUGIN.search(binary):
         return Owner(Component.PLUGIN, file, binary.rpartition("/")[0])
     if package:
@@ -89,7 +89,7 @@ def owner_of_native(binary: str, source: str, source_component: str, namespace: 
     return Owner(Component.SYSTEM if is_system else Component.OWN)
 
 
-def _inside_jaxlib(source: str, source_component: str, namespace: str) -> Component:
+def _component_in_jaxlib(source: str, source_component: str, namespace: str) -> Component:
     compiled = compiled_from(source)
     component = source_component or (compiled[0] if compiled else "")
     if component:

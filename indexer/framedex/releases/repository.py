@@ -1,4 +1,4 @@
-"""Map recorded paths to paths in public repositories, and to URLs at the commit that was built.
+"""Map recorded paths to paths in public repositories, build URLs at the built commit, and parse such URLs.
 
 The repository of a path comes from one of these:
 
@@ -16,7 +16,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
+
+from framedex.model.locations import MAP_PATH, is_safe_relative_path
 
 if TYPE_CHECKING:
     from framedex.releases.builds import Build
@@ -41,7 +43,7 @@ _EXTERNAL = re.compile(r"(?:.*/)?external/([^/]+)/(.+)")
 _WORKSPACE = re.compile(r"(?:/proc/self/cwd/|\./)?((?:jaxlib|jax|xla)/.+)")
 _BAZEL_REPOSITORIES = {"xla": "xla", "org_xla": "xla", "jax": "jaxlib", "org_jax": "jaxlib"}
 _SITE = re.compile(r"(?P<folder>.*/(?:site|dist)-packages/(?P<package>jaxlib|jax))/.+")
-_OF_WINDOWS = re.compile(r"[A-Za-z]:\\|\\\\")
+_WINDOWS_PATH = re.compile(r"[A-Za-z]:\\|\\\\")
 _CPYTHON = re.compile(r".*/c?python[^/]*/((?:Include|Modules|Objects|Parser|Programs|Python)/.+\.[ch])", re.IGNORECASE)
 _GENERATED = re.compile(r"(?:^|/)bazel-out/|\.pb\.(?:cc|h)$|\.inc$")
 
@@ -91,7 +93,7 @@ def installed_from(path: str) -> tuple[str, str] | None:
 
     Windows paths are supported. None for any other file and for generated files.
     """
-    path = path.replace("\\", "/") if _OF_WINDOWS.match(path) else path
+    path = path.replace("\\", "/") if _WINDOWS_PATH.match(path) else path
     found = _SITE.fullmatch(path)
     return _inside(found["package"], found["folder"], path) if found else None
 
@@ -139,3 +141,101 @@ def _inside(component: str, folder: str, path: str) -> tuple[str, str] | None:
     if not inside.endswith(".py") or "-packages/" in inside or is_generated:
         return None
     return component, f"{'Lib' if component == 'cpython' else component}/{inside}"
+
+
+_REVISION = r"(?P<revision>(?:refs/(?:heads|tags)/)?[\w.][\w.+-]*)"
+_FORMS = tuple(
+    re.compile(rf"(?P<repository>/.+?)/{marks}/{_REVISION}/(?P<path>.+)")
+    for marks in (
+        r"-/(?:blob|blame|raw|edit)",  # GitLab
+        r"(?:blob|blame|raw|edit)",  # GitHub and compatible sites
+        r"src/(?:commit|branch|tag)",  # Gitea, Forgejo
+        r"src",  # Bitbucket
+        r"\+",  # Gitiles
+    )
+)
+_RAW_HOST = "raw.githubusercontent.com"
+_RAW = re.compile(rf"(?P<repository>/[^/]+/[^/]+)/{_REVISION}/(?P<path>.+)")
+_LINE = re.compile(r"(?:L|l|lines-)?(?P<line>\d{1,9})(?!\d)")
+_PLACEHOLDER = re.compile(r"\{(path|line|commit)\}")
+_PLACEHOLDER_PATTERNS = {"path": r".+?", "line": r"\d{1,9}", "commit": r"[\w.][\w.+-]*"}
+_CHANGED = "+changes"
+_MAX_ADDRESS_LENGTH = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class PublicLine:
+    """A line of a file in a public repository: 1-based, or None for the whole file.
+
+    `path` is relative to the repository's root. `names` are the lower-case names of the repository: its own and its
+    component's. `revision` is a commit, possibly shortened, a branch or a tag. `url` is its public page; None if
+    unknown.
+    """
+
+    names: frozenset[str]
+    revision: str
+    path: str
+    line: int | None
+    url: str | None
+
+
+def parse_address(url: str, links: Mapping[str, str] | None = None) -> PublicLine | None:
+    """Parse the public address of a line; None for any other address.
+
+    Recognises the address forms of repository sites, and those of `links`, URL templates by component.
+    """
+    if len(url) > _MAX_ADDRESS_LENGTH or not url.startswith(("http://", "https://")):
+        return None
+    for component, template in (links or {}).items():
+        match = None if "/" in component else _compile_template(template).fullmatch(url)
+        if match is not None and is_safe_relative_path(path := unquote(match["path"])):
+            groups = match.groupdict()
+            return _build_public_line(component, groups.get("commit") or "", path, groups.get("line"), url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # brackets without a host
+        return None
+    if "@" in parts.netloc:  # a password, or a name that looks like another host: no public page has one
+        return None
+    forms = (_RAW,) if parts.hostname == _RAW_HOST else _FORMS
+    match = next(filter(None, (form.fullmatch(parts.path) for form in forms)), None)
+    if match is None or not is_safe_relative_path(path := unquote(match["path"])):
+        return None
+    line = _LINE.match(parts.fragment)
+    repository = match["repository"].rstrip("/").removesuffix(".git").rpartition("/")[2]
+    return _build_public_line(unquote(repository), match["revision"], path, line["line"] if line else None, url)
+
+
+def parse_source_map_path(path: str, line: int | None, links: Mapping[str, str] | None = None) -> PublicLine | None:
+    """Parse a path of a source map, `xla@5a9e73cbd925:xla/shape.cc`; None for any other path.
+
+    Without the map, the address is known only for the default components and those in `links`.
+    """
+    match = MAP_PATH.fullmatch(path)
+    if match is None or not is_safe_relative_path(match["path"]):
+        return None
+    component, revision = match["component"], match["revision"]
+    url = None
+    if _CHANGED not in match["state"]:
+        url = public_url(component, match["path"], line or 1, revision, links)
+    return _build_public_line(component, revision, match["path"], str(line) if line else None, url)
+
+
+def _build_public_line(name: str, revision: str, path: str, line: str | None, url: str | None) -> PublicLine:
+    names = {name.lower()}
+    if (repository := REPOSITORIES.get(name)) is not None:  # jaxlib's sources are in the repository of jax
+        names.add(repository.rpartition("/")[2])
+    return PublicLine(frozenset(names), revision, path, int(line) if line and int(line) else None, url)
+
+
+def _compile_template(template: str) -> re.Pattern[str]:
+    """A pattern of the addresses that a template generates."""
+    pieces, seen, end = [], set(), 0
+    for match in _PLACEHOLDER.finditer(template):
+        pieces.append(re.escape(template[end : match.start()]))
+        name, end = match[1], match.end()
+        pieces.append(
+            f"(?P<{name}>{_PLACEHOLDER_PATTERNS[name]})" if name not in seen else f"(?:{_PLACEHOLDER_PATTERNS[name]})"
+        )
+        seen.add(name)
+    return re.compile("".join(pieces) + re.escape(template[end:]))

@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
-from framedex.releases.checkout import Checkout, commit_of, read_checkout
+from framedex.git import Git
 from framedex.releases.repository import REPOSITORIES
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class RootState:
     advice: str | None
 
 
-def state_of_root(root: SourceRoot, builds: Sequence[Build]) -> RootState:
+def read_root_state(root: SourceRoot, builds: Sequence[Build]) -> RootState:
     """The current state of a source folder; `builds` are the recorded components, latest first."""
     path = Path(root.path)
     is_there = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises without permission
@@ -56,11 +55,11 @@ def state_of_root(root: SourceRoot, builds: Sequence[Build]) -> RootState:
         matches = _is_at(checkout, build.revision)
     advice = None
     if build is not None and is_there and matches is not True and not _is_recorded_itself(path, build):
-        advice = _advice(path, checkout, build)
+        advice = _build_advice(path, checkout, build)
     return RootState(path, root.files, is_there, checkout, component, build, matches, advice)
 
 
-def without_root(states: Sequence[RootState], builds: Sequence[Build]) -> list[Build]:
+def builds_without_root(states: Sequence[RootState], builds: Sequence[Build]) -> list[Build]:
     """The latest build of each recorded component without a source folder, except Python."""
     known = {state.component for state in states}
     latest = {build.component: build for build in reversed(builds)}
@@ -73,17 +72,7 @@ def build_text(build: Build) -> str:
     said = f"{made} {build.version} was built from"
     if not build.revision:
         return f"{said} a commit of {COMPONENTS.get(build.component, build.component)} that this framedex does not know"
-    return f"{said} {COMPONENTS.get(build.component, build.component)} {short(build.revision)}"
-
-
-def pin_url(build: Build, builds: Sequence[Build]) -> str | None:
-    """The JAX file that pins the XLA commit, for a jaxlib that is missing from framedex's table; else None."""
-    if build.component != "xla" or build.revision:
-        return None
-    jaxlib = next((each for each in builds if (each.component, each.folder) == ("jaxlib", build.folder)), None)
-    if jaxlib is None or not jaxlib.revision:
-        return None
-    return f"{REPOSITORIES['jaxlib']}/blob/{quote(jaxlib.revision)}/third_party/xla/revision.bzl"
+    return f"{said} {COMPONENTS.get(build.component, build.component)} {shorten_revision(build.revision)}"
 
 
 def clone_command(build: Build) -> str:
@@ -94,7 +83,7 @@ def clone_command(build: Build) -> str:
     return f"git clone {repository}{at}"
 
 
-def short(revision: str) -> str:
+def shorten_revision(revision: str) -> str:
     """The first digits of a commit; a tag unchanged."""
     return revision[:12] if is_commit(revision) else revision
 
@@ -127,7 +116,7 @@ def _is_at(checkout: Checkout, revision: str) -> bool:
     return wanted == checkout.commit
 
 
-def _advice(path: Path, checkout: Checkout | None, build: Build) -> str | None:
+def _build_advice(path: Path, checkout: Checkout | None, build: Build) -> str | None:
     if checkout is not None and checkout.problem and not checkout.commit:
         return None  # already reported
     if not build.revision:
@@ -136,6 +125,56 @@ def _advice(path: Path, checkout: Checkout | None, build: Build) -> str | None:
         return f"{build_text(build)}; this folder is no git checkout: whether its lines are right is not known."
     at, wanted = shlex.quote(str(path)), shlex.quote(build.revision)
     return (
-        f"{build_text(build)}; this checkout is at {short(checkout.commit)}: lines may be off."
+        f"{build_text(build)}; this checkout is at {shorten_revision(checkout.commit)}: lines may be off."
         f" `git -C {at} fetch origin {wanted} && git -C {at} checkout FETCH_HEAD`"
     )
+
+
+_FILTERS = r"^filter\..*\.(clean|smudge|process|required)$"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """The git working tree of a folder, with root `top`. `commit` is HEAD's, empty before the first commit.
+
+    `is_changed`: tracked files differ from the commit; None if unknown. `problem` is a sentence with the reason for
+    missing data, and a remedy.
+    """
+
+    top: Path
+    commit: str
+    is_changed: bool | None
+    problem: str | None = None
+
+
+def read_checkout(folder: Path) -> Checkout | None:
+    """The state of a folder's git working tree. Never raises.
+
+    None without a working tree or without git. Also None for a folder without tracked files inside a working tree, such
+    as an ignored `.venv`. The root of a working tree is never None.
+    """
+    git = Git(folder)
+    top = git.text("rev-parse", "--show-toplevel")
+    if top is None:
+        if "dubious ownership" not in git.error:
+            return None
+        advice = f"git config --global --add safe.directory {shlex.quote(str(folder))}"
+        return Checkout(folder, "", None, f"git does not read it, as it belongs to another user; allow it: `{advice}`.")
+    if git.output("ls-files") == b"" and git.text("rev-parse", "--show-prefix") != "\n":
+        return None
+    top_folder = Path(top.removesuffix("\n"))
+    commit = (git.text("rev-parse", "--verify", "--quiet", "HEAD^{commit}") or "").strip()
+    filters = git.text("config", "-z", "--name-only", "--get-regexp", _FILTERS) or ""
+    git.overrides = dict.fromkeys(filter(None, filters.split("\0")), "")
+    one = next(iter(git.overrides), None)
+    if one is not None and (git.text("config", "--get", one) or "").strip():
+        return Checkout(top_folder, commit, None, "this git is too old (before 2.31) to look for changes safely.")
+    status = git.text("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
+    problem = None if status is not None else f"git cannot tell whether files were changed: {git.error}."
+    return Checkout(top_folder, commit, None if status is None else bool(status), problem)
+
+
+def commit_of(folder: Path, revision: str) -> str | None:
+    """The commit of a tag or commit id in a checkout; None if missing."""
+    found = Git(folder).text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    return found.strip() if found else None

@@ -122,7 +122,7 @@ class SharedStream:
             stacks=definitions.stacks,
             functions=definitions.boundaries,
             threads=definitions.threads,
-            calls=Calls.none(),
+            calls=Calls.empty(),
             problems=(),
             descriptions=tuple(_descriptions(definitions)),
             stops=definitions.stops,

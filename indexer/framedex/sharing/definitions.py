@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from framedex.ffi.joins import BOUNDARY, metadata_keys, split_function
+from framedex.ffi.joins import BOUNDARY, find_metadata_site_keys, split_function
 from framedex.ffi.model import Signature as HandlerSignature
 from framedex.model import Function, Metadata, Noted, NotedArgument, Parameter, Signature, Thread
 from framedex.releases import REPOSITORIES, Build
@@ -124,7 +124,9 @@ class DefinitionRules:
 
     def _sites(self, before: Definitions, after: Definitions) -> tuple[SharedSite, ...]:
         """The sites with their new keys. A site that only a program's metadata names has its key from that metadata."""
-        keys = dict(zip(metadata_keys(before.descriptions), metadata_keys(after.descriptions), strict=True))
+        keys = dict(
+            zip(find_metadata_site_keys(before.descriptions), find_metadata_site_keys(after.descriptions), strict=True)
+        )
         sites = (
             replace(
                 empty_texts(site),

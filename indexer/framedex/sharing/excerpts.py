@@ -11,13 +11,13 @@ from pathlib import Path
 from framedex import words
 from framedex.index.ask.capture.capture import CaptureContents
 from framedex.model import How, Language
-from framedex.model.places import is_local
-from framedex.path_resolution.files import is_of_a_process
+from framedex.model.locations import is_local
+from framedex.path_resolution.files import is_process_path
 from framedex.regularfile import read_regular_text
 from framedex.releases import published
 from framedex.shared.contents import Definitions, SharedPlace, SharedSource
 from framedex.shared.keeping import kept_excerpts
-from framedex.sources.changes import file_state
+from framedex.sources.file_versions import file_state
 
 AROUND = 5
 """Lines before and after each line that a capture leads to."""
@@ -71,7 +71,7 @@ def excerpts(definitions: Definitions, contents: CaptureContents, sources: Sourc
 def is_own(path: str, definitions: Definitions) -> bool:
     """Whether a file is of the one who shares: none that was installed, and none with a public page."""
     installed = "/site-packages/" in path or "/dist-packages/" in path
-    is_file = is_local(path) and not is_of_a_process(path)
+    is_file = is_local(path) and not is_process_path(path)
     return is_file and not installed and published(path, definitions.builds) is None
 
 
@@ -119,4 +119,4 @@ def _excerpt(text: str, lines: set[int]) -> str:
 
 def _problems(changed: list[str]) -> Iterator[str]:
     if changed:
-        yield f"Left out: sources that are not here as they were recorded: {words.few_of(changed, 'file')}."
+        yield f"Left out: sources that are not here as they were recorded: {words.first_names(changed, 'file')}."

@@ -10,9 +10,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from framedex.guidebook.described import described
-from framedex.objects.table import functions_of_the_c_api
-from framedex.programs.options import option_forms
+from framedex.guidebook.api_functions import read_api_functions
+from framedex.objects.table import load_boundary_functions
+from framedex.programs.options import option_types
 
 _DTYPE = (
     r"(?:pred|token|bool|bf16|bfloat16|c64|c128|complex(?:64|128)|float0|key<(?:fry|u?rbg|unsafe_rbg)>"
@@ -162,12 +162,12 @@ def is_jax_function(name: str) -> bool:
 
 def is_option(name: str) -> bool:
     """Whether XLA has a compile option of this name."""
-    return name in option_forms()
+    return name in option_types()
 
 
 def is_flag(name: str, value: str) -> bool:
     """Whether the value of a compile option is a flag or numbers as XLA defines the option, or a default of XLA's."""
-    return value in _DEFAULTS or (option_forms().get(name, "text") != "text" and _FLAG.fullmatch(value) is not None)
+    return value in _DEFAULTS or (option_types().get(name, "text") != "text" and _FLAG.fullmatch(value) is not None)
 
 
 def is_target(name: str) -> bool:
@@ -206,23 +206,25 @@ def _is_list_of_tables(field: str, value: str) -> bool:
 
 @cache
 def _fields() -> frozenset[str]:
-    of_api = (part for each in described() for parameter in each.parameters for part in parameter.name.split("."))
+    of_api = (
+        part for each in read_api_functions() for parameter in each.parameters for part in parameter.name.split(".")
+    )
     return _RECORDED_FIELDS.union(of_api)
 
 
 @cache
 def _functions() -> frozenset[str]:
-    return frozenset({"GetPjrtApi", *(each.name for each in described())})
+    return frozenset({"GetPjrtApi", *(each.name for each in read_api_functions())})
 
 
 @cache
 def _object_types() -> frozenset[str]:
-    return frozenset(known.type for each in functions_of_the_c_api().values() for known in each.objects)
+    return frozenset(known.type for each in load_boundary_functions().values() for known in each.objects)
 
 
 @cache
 def _tables() -> frozenset[str]:
-    return frozenset(each.table for each in described())
+    return frozenset(each.table for each in read_api_functions())
 
 
 @cache

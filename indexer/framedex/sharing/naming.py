@@ -8,13 +8,11 @@ from dataclasses import replace
 from typing import Protocol
 
 from framedex.ffi.model import Signature
-from framedex.index.ask.capture.capture import CaptureContents
-from framedex.index.ask.capture.named import NamedFrame
-from framedex.index.file.values import storable
+from framedex.index.ask.capture.capture import CaptureContents, NamedFrame
+from framedex.index.file.values import to_storable
 from framedex.index.write.records import FrameRecord, FunctionRecord, HandlerRecord
-from framedex.ingest.naming import recorded_python, unnamed
-from framedex.ingest.paths import Paths, moves_of
-from framedex.ingest.told import ToldFrames
+from framedex.ingest.naming import ImportedFrames, build_unnamed_frame, convert_python_frame
+from framedex.ingest.recorded_files import Paths, find_moves
 from framedex.model import BinaryId, Capture, NativeFrame, PythonFrame, ToldFrame
 from framedex.releases import BinaryOrigin
 from framedex.shared.reading import SharedStream
@@ -36,16 +34,16 @@ class IndexedNames:
         self._capture = stream.capture
         self._contents = contents
         self._shared = stream if isinstance(stream, SharedStream) else None
-        self._moves = moves_of(self._capture)
+        self._moves = find_moves(self._capture)
         self._native = {} if self._shared else self._named()
 
     def frames(self) -> Sequence[tuple[FrameRecord, ...]]:
         """The logical frames of each recorded frame, outermost first."""
         if self._shared:
             return self._shared.frames
-        paths = Paths.of(self._capture)
+        paths = Paths.from_capture(self._capture)
         foreign = self._capture.metadata.foreign
-        told = ToldFrames(paths, foreign.folders if foreign is not None else ())
+        told = ImportedFrames(paths, foreign.folders if foreign is not None else ())
         return [self._records(frame, paths, told) for frame in self._capture.frames]
 
     def handler(self, entry: int) -> HandlerRecord | None:
@@ -65,23 +63,23 @@ class IndexedNames:
         )
 
     def _records(
-        self, frame: NativeFrame | PythonFrame | ToldFrame, paths: Paths, told: ToldFrames
+        self, frame: NativeFrame | PythonFrame | ToldFrame, paths: Paths, told: ImportedFrames
     ) -> tuple[FrameRecord, ...]:
         if isinstance(frame, PythonFrame):
-            return (recorded_python(self._capture, frame, paths),)
+            return (convert_python_frame(self._capture, frame, paths),)
         if isinstance(frame, ToldFrame):
-            return (told.record(frame),)
+            return (told.convert(frame),)
         binary = self._binary(frame)
         named = self._native.get(frame)
         if named is None:
-            return (unnamed(binary, frame.offset, None),)
+            return (build_unnamed_frame(binary, frame.offset, None),)
         return tuple(_record(each, binary, frame.offset) for each in named)
 
     def _binary(self, frame: NativeFrame) -> BinaryId:
         if frame.module < 0:
             return BinaryId("[outside every module]", "", "")
         module = self._capture.modules[frame.module]
-        return module.id._replace(path=storable(self._moves.now(module.path)))
+        return module.id._replace(path=to_storable(self._moves.now(module.path)))
 
     def _named(self) -> Mapping[NativeFrame, list[NamedFrame]]:
         by_module: dict[int, list[NativeFrame]] = {}

@@ -9,14 +9,14 @@ from typing import IO, Any
 
 from framedex import words
 from framedex.captures import SOURCE
-from framedex.ffi import follow_ffi
+from framedex.ffi import parse_ffi_joins
 from framedex.ffi.joins import BOUNDARY
 from framedex.index.ask.capture.capture import CaptureContents
 from framedex.ingest.captures import AnyStream
-from framedex.ingest.ffi import named_sites
-from framedex.ingest.programs import KeptPrograms
+from framedex.ingest.ffi import name_sites
+from framedex.ingest.recorded_files import KeptPrograms
 from framedex.model import CallBatch, Noted, Program
-from framedex.programs.notes import note_from_fields
+from framedex.programs.notes import build_note
 from framedex.progress import Progress
 from framedex.releases import Build
 from framedex.shared.archive import DEFINITIONS, Writing
@@ -124,8 +124,8 @@ class _Gathered:
         """All that was gathered."""
         stream, tables = self._stream, self._tables
         capture = stream.capture
-        joins = follow_ffi(capture)
-        sites = stream.sites if isinstance(stream, SharedStream) else named_sites(capture, joins)
+        joins = parse_ffi_joins(capture)
+        sites = stream.sites if isinstance(stream, SharedStream) else name_sites(capture, joins)
         frames = tuple(tuple(map(tables.frame, group)) for group in self._names.frames())
         shared_sites = tuple(
             SharedSite(
@@ -179,7 +179,7 @@ class _Gathered:
             self._options |= {} if text is None else {options: text}
         if isinstance(note, str) and note not in self._notes:
             text = self._kept.note(note)
-            self._notes |= {} if text is None else {note: note_from_fields(json.loads(text))}
+            self._notes |= {} if text is None else {note: build_note(json.loads(text))}
 
     def _program(self, size: int, program: Program) -> SharedProgram:
         path = self._tables.path

@@ -2,52 +2,45 @@
 
 Start at:
 - `matching.py`, then `types.py`: the definition of a symbol
-- `standing.py`, then `callline.py`, `callorder.py`, `alignment.py`: the line of a frame in its function
-- `calls.py`, then `implicit.py` and `gcclines.py`: the calls in a function's text, and their lines by compiler
-- `meant.py`: the possible definitions of a written call
-- `changes.py`, then `moving.py`: the current line of a recorded line
-- `python_loops.py`: loops of a Python file
+- `frame_lines.py`, then `call_lines.py`, `call_order.py` and `bodies.py`: the line of a frame in its function
+- `calls.py`, then `implicit.py`: the calls in a function's text, and their lines by compiler
+- `call_targets.py`: the possible definitions of a written call
+- `file_versions.py`, then `line_maps.py`: the current line of a recorded line
+- `python_syntax.py`: loops of a Python file
 
 docs/reference/labels.md explains each label. Parsers never raise: they return the readable part and a list of problems.
 """
 
 from typing import TYPE_CHECKING
 
-from framedex.lazy import exports
+from framedex.lazy import export_lazily
 
 if TYPE_CHECKING:
-    from framedex.sources.extraction import extract_files, learn_macros, processors
+    from framedex.sources.extraction import count_processors, extract_files, learn_macros, parse_file
     from framedex.sources.files import find_files, language_of
-    from framedex.sources.locate import likely_to_define
-    from framedex.sources.matching import generated_scopes, match, match_generated
-    from framedex.sources.names import short_name
-    from framedex.sources.parse import parse_file
-    from framedex.sources.sites import call_sites
+    from framedex.sources.matching import generated_scopes, match_generating_definition, match_symbol
+    from framedex.sources.names import find_likely_files, short_name
 
 __all__ = [
-    "call_sites",
+    "count_processors",
     "extract_files",
     "find_files",
+    "find_likely_files",
     "generated_scopes",
     "language_of",
     "learn_macros",
-    "likely_to_define",
-    "match",
-    "match_generated",
+    "match_generating_definition",
+    "match_symbol",
     "parse_file",
-    "processors",
     "short_name",
 ]
 
-__getattr__ = exports(
+__getattr__ = export_lazily(
     __name__,
     {
-        "extraction": ("extract_files", "learn_macros", "processors"),
+        "extraction": ("extract_files", "learn_macros", "parse_file", "count_processors"),
         "files": ("find_files", "language_of"),
-        "locate": ("likely_to_define",),
-        "matching": ("generated_scopes", "match", "match_generated"),
-        "names": ("short_name",),
-        "parse": ("parse_file",),
-        "sites": ("call_sites",),
+        "matching": ("generated_scopes", "match_symbol", "match_generating_definition"),
+        "names": ("find_likely_files", "short_name"),
     },
 )

@@ -1,29 +1,114 @@
-"""The calls of functions and macros, read from their source on demand because most of a tree is never queried."""
+"""Functions as written and as compiled, and the calls in their bodies.
+
+Bodies are read from the source on demand, because most of a tree is never queried.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from framedex.binaries.names import LAMBDA, parse_name
 from framedex.model import Definition, is_local
 from framedex.regularfile import read_regular, read_regular_text
-from framedex.sources.callers import Called
-from framedex.sources.calls import Span, WrittenCall, is_macro, kinds_called, known_calls, written_calls
-from framedex.sources.implicit import implied_names, members_held
+from framedex.sources.calls import Span, WrittenCall, callable_kinds, calls_from_map, is_macro, written_calls
+from framedex.sources.implicit import count_implicit_names, count_member_types
 from framedex.sources.names import short_of
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """The written form of a function's calls: its name, the kind of call, and its number of parameters (None: any)."""
+
+    name: str
+    kind: str  # call, construct, destroy, operator; memory: operator new and delete
+    parameters: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unnamed:
+    """A callee without a symbol: called by address, or through the pointer at `slot` (`CallInstruction`)."""
+
+    target: int
+    slot: int | None
+
+
+class Stretch(NamedTuple):
+    """A basic block: the indices of its calls, and the indices of its predecessors."""
+
+    calls: range
+    after: Sequence[int]
+
+
+Neighbours = Callable[[int], tuple[Sequence[Called | None], Sequence[Called | None]]]
+"""The calls that run before and after a compiled call, nearest first; None for a callee without a name."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # compared by identity, because results are cached per object
+class Caller:
+    """A function as written and as compiled.
+
+    `sites` has the calls in its lines, by function and lambda. `compiled` has its calls in machine code, in address
+    order (None: unknown callee); it is empty if the binary is missing. The callables take an index into `compiled`:
+    `numbers` returns the constants that are passed, `texts` the strings that are passed. `jumps` has the indices of
+    tail calls. `flow` returns the possible execution order. `compiler` is `clang`, `gcc`, or empty if unknown.
+    """
+
+    span: Span
+    sites: Mapping[Span, Sequence[WrittenCall]]
+    compiled: Sequence[Called | Unnamed | None]
+    neighbours: Neighbours
+    numbers: Callable[[int], Collection[int]] = lambda _: ()
+    jumps: Collection[int] = ()
+    texts: Callable[[int], Collection[bytes]] = lambda _: ()
+    flow: Callable[[], Sequence[Stretch]] = lambda: ()
+    compiler: str = ""
+
+
+Reaches = Callable[[WrittenCall, Called, int], int]
+"""How often the callee at a site calls the function, directly or within a number of hops; 0 if it never does."""
+
+
+def written_call_of(symbol: str) -> Called | None:
+    """The written form of calls to a function with this demangled name.
+
+    Returns None if calls cannot be searched for: lambdas, call operators, conversions and names in braces.
+    """
+    name = parse_name(symbol)
+    if not name.parts or name.key[-1] == LAMBDA:
+        return None
+    own_name = name.parts[-1].text
+    parameters = name.parameters
+    count = None if parameters is None or parameters[-1:] == ("...",) else len(parameters)
+    if own_name in ("operator new", "operator new[]", "operator delete", "operator delete[]"):
+        return Called(own_name, "memory", count)
+    if own_name.startswith("operator"):
+        return Called(own_name, "operator", None) if own_name != "operator()" and not own_name[8:9].isspace() else None
+    if own_name.startswith("{"):
+        return None
+    # Demanglers print std::string's constructor as `std::string::basic_string`.
+    scope = name.parts[-2].text if len(name.parts) > 1 else ""
+    is_string = scope == "string" and own_name.removeprefix("~") == "basic_string"
+    if own_name.startswith("~"):
+        return Called("~string" if is_string else own_name, "destroy", 0)
+    if is_string or own_name == scope:
+        return Called(scope, "construct", count)
+    return Called(own_name, "call", count)
+
 
 Candidate = tuple[str, Definition]
 
-_MOST_NAMESAKES = 12  # a name shared by more functions is no evidence
-_MOST_MACROS = 256  # macros expanded for one name
-_LONGEST = 400  # lines; compilers inline no longer functions
-_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>(){};]*>)?\s*[({]")
-_NO_CALL = re.compile(r"\b[A-Z]\w*\b(?!\s*\()")
+_MAX_NAMESAKES = 12  # a name shared by more functions is no evidence
+_MAX_MACROS = 256  # macros expanded for one name
+_MAX_BODY_LINES = 400  # lines; compilers inline no longer functions
+_CALL_PATTERN = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>(){};]*>)?\s*[({]")
+_MACRO_WITHOUT_ARGUMENTS = re.compile(r"\b[A-Z]\w*\b(?!\s*\()")
 
 
 class _Names(NamedTuple):
@@ -50,17 +135,17 @@ class Bodies:
         """
         self._definitions, self._written_in = definitions, written_in
         self._calls_in_bodies = calls_in_bodies or self._find_calls_in_bodies
-        self._written: dict[str, Mapping[Span, Sequence[WrittenCall]]] = {}
+        self._calls_by_file: dict[str, Mapping[Span, Sequence[WrittenCall]]] = {}
         self._names: dict[tuple[str, bool], Sequence[Counter[str]]] = {}
-        self._within: dict[tuple[str, bool], _Names] = {}
+        self._names_by_body: dict[tuple[str, bool], _Names] = {}
         self._reached: dict[tuple[str, bool, str, int], bool] = {}
-        self._lines = lru_cache(maxsize=256)(_lines)
+        self._read_lines = lru_cache(maxsize=256)(_read_lines)
 
     def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
         """The calls of a file by function; empty if the file is unreadable."""
-        if path not in self._written:
-            self._written[path] = self._written_in(path)
-        return self._written[path]
+        if path not in self._calls_by_file:
+            self._calls_by_file[path] = self._written_in(path)
+        return self._calls_by_file[path]
 
     def reaches(self, site: WrittenCall, called: Called, hops: int) -> int:
         """Count how often the callee at `site` calls `called`, directly or through at most `hops - 1` other functions.
@@ -68,17 +153,19 @@ class Bodies:
         Among functions with one name, the one with the most calls counts. An indirect call counts as 1; 0 means no
         call.
         """
-        bodies = self._bodies(site.callee, site.is_member)
+        bodies = self._find_bodies(site.callee, site.is_member)
         direct = max((body[called.name] for body in bodies), default=0)
         return direct or int(self._reaches(site.callee, site.is_member, called.name, hops))
 
-    def _reaches(self, name: str, is_member: bool, called: str, hops: int) -> bool:
+    def _reaches(self, name: str, is_member: bool, called_name: str, hops: int) -> bool:
         within = self._names_within(name, is_member)
-        if hops == 1 or called in within.all:
-            return called in within.all
-        key = name, is_member, called, hops
+        if hops == 1 or called_name in within.all:
+            return called_name in within.all
+        key = name, is_member, called_name, hops
         if key not in self._reached:
-            self._reached[key] = any(self._reaches(inner, False, called, hops - 1) for inner in within.of_functions)
+            self._reached[key] = any(
+                self._reaches(inner, False, called_name, hops - 1) for inner in within.of_functions
+            )
         return self._reached[key]
 
     def _names_within(self, name: str, is_member: bool) -> _Names:
@@ -87,91 +174,95 @@ class Bodies:
         Macro calls are expanded: they do not count as a hop.
         """
         key = name, is_member
-        if key not in self._within:
-            found = dict.fromkeys(inner for body in self._bodies(name, is_member) for inner in body)
-            macros = list(filter(is_macro, found))
-            for macro in islice(macros, _MOST_MACROS):  # nested macros extend the list
-                inner = dict.fromkeys(each for body in self._bodies(macro, False) for each in body if each not in found)
-                found |= inner
-                macros += filter(is_macro, inner)
-            self._within[key] = _Names(
-                frozenset(found), tuple(each for each in found if each != name and not is_macro(each))
+        if key not in self._names_by_body:
+            called = dict.fromkeys(nested for body in self._find_bodies(name, is_member) for nested in body)
+            macros = list(filter(is_macro, called))
+            for macro in islice(macros, _MAX_MACROS):  # they extend the list
+                nested = dict.fromkeys(
+                    each for body in self._find_bodies(macro, False) for each in body if each not in called
+                )
+                called |= nested
+                macros += filter(is_macro, nested)
+            self._names_by_body[key] = _Names(
+                frozenset(called), tuple(each for each in called if each != name and not is_macro(each))
             )
-        return self._within[key]
+        return self._names_by_body[key]
 
-    def _bodies(self, name: str, is_member: bool) -> Sequence[Counter[str]]:
+    def _find_bodies(self, name: str, is_member: bool) -> Sequence[Counter[str]]:
         """The called names and their counts for each function with this name; member calls exclude free functions."""
         key = name, is_member
         if key not in self._names:
-            self._names[key] = self._calls_in_bodies(name, is_member, _MOST_NAMESAKES, _LONGEST)
+            self._names[key] = self._calls_in_bodies(name, is_member, _MAX_NAMESAKES, _MAX_BODY_LINES)
         return self._names[key]
 
     def _find_calls_in_bodies(self, name: str, is_member: bool, most: int, longest: int) -> Sequence[Counter[str]]:
-        found = self._destroying(name) if name.startswith("~") else self._calling(name, is_member)
-        return [self._called_in(name, *c, longest) for c in found] if len(found) <= most else []
+        found = self._find_destructors(name) if name.startswith("~") else self._find_definitions(name, is_member)
+        return [self._count_calls_in(name, *candidate, longest) for candidate in found] if len(found) <= most else []
 
-    def _calling(self, name: str, is_member: bool) -> list[Candidate]:
-        kinds = kinds_called(is_member) | {"class"}
+    def _find_definitions(self, name: str, is_member: bool) -> list[Candidate]:
+        kinds = callable_kinds(is_member) | {"class"}
         return [c for c in self._definitions(name) if c[1].kind in kinds and "::~" not in c[1].name]
 
-    def _destroying(self, name: str) -> list[Candidate]:
+    def _find_destructors(self, name: str) -> list[Candidate]:
         """The destructors with this name, and the classes they belong to, because these destroy their members."""
         found = self._definitions(name[1:])
         return [c for c in found if c[1].kind == "class" or (c[1].kind == "method" and c[1].name.endswith(f"::{name}"))]
 
-    def _called_in(self, name: str, path: str, definition: Definition, longest: int) -> Counter[str]:
+    def _count_calls_in(self, name: str, path: str, definition: Definition, longest: int) -> Counter[str]:
         if definition.end_line - definition.line > longest:
             return Counter()
         if not is_local(path):
             calls = self.written(path).get((definition.line, definition.end_line), ())
             return Counter(call.callee for call in calls)
-        lines = self._lines(path)
+        lines = self._read_lines(path)
         if definition.kind == "class":
-            members = members_held(_text_of(lines, definition).encode())
+            members = count_member_types(_join_lines(lines, definition).encode())
             return Counter(f"~{each}" for each in members) if name.startswith("~") else members
-        return names_called(lines, definition) + implied_names(_text_of(lines, definition).encode(), definition)
+        return count_called_names(lines, definition) + count_implicit_names(
+            _join_lines(lines, definition).encode(), definition
+        )
 
 
-def bodies_in_trees(
+def bodies_from_trees(
     definitions: Callable[[str, str], Sequence[Candidate]], definitions_in: Callable[[str], Sequence[Definition]]
 ) -> Bodies:
     """The calls in indexed sources.
 
     `definitions` returns the definitions with a short name in a language, `definitions_in` those of a file, with calls.
     """
-    return Bodies(lambda name: definitions(name, "cpp"), lambda path: calls_written_in(path, definitions_in(path)))
+    return Bodies(lambda name: definitions(name, "cpp"), lambda path: find_calls_in_file(path, definitions_in(path)))
 
 
-def calls_written_in(path: str, definitions: Sequence[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
+def find_calls_in_file(path: str, definitions: Sequence[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
     """The calls of a file with these definitions: from its text if the file is local, else from the definitions."""
-    return written_calls(_read(path), definitions) if is_local(path) else known_calls(definitions)
+    return written_calls(_read_source(path), definitions) if is_local(path) else calls_from_map(definitions)
 
 
-def names_called(lines: Sequence[str], definition: Definition) -> Counter[str]:
+def count_called_names(lines: Sequence[str], definition: Definition) -> Counter[str]:
     """The names that look like calls in the lines of a definition, with counts, without its own name."""
-    body = _text_of(lines, definition)
-    own = short_of(tuple(definition.name.split("::")))
-    found = _CALL.findall(body)
+    body = _join_lines(lines, definition)
+    own_name = short_of(tuple(definition.name.split("::")))
+    names = _CALL_PATTERN.findall(body)
     if definition.kind == "macro":
-        found += filter(is_macro, _NO_CALL.findall(body))
-    return Counter(called for called in found if called not in _KEYWORDS and called != own)
+        names += filter(is_macro, _MACRO_WITHOUT_ARGUMENTS.findall(body))
+    return Counter(name for name in names if name not in _KEYWORDS and name != own_name)
 
 
-def _text_of(lines: Sequence[str], definition: Definition) -> str:
+def _join_lines(lines: Sequence[str], definition: Definition) -> str:
     return "\n".join(lines[definition.line - 1 : definition.end_line])
 
 
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "return", "sizeof", "decltype", "catch", "alignof", "defined"))
 
 
-def _read(path: str) -> bytes:
+def _read_source(path: str) -> bytes:
     try:
         return read_regular(Path(path))
     except OSError:
         return b""
 
 
-def _lines(path: str) -> list[str]:
+def _read_lines(path: str) -> list[str]:
     try:
         return read_regular_text(Path(path)).split("\n")
     except OSError:

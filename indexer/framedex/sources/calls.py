@@ -2,19 +2,23 @@
 
 The extractor returns the name and position of each call. This module adds the evaluation order, the number of
 arguments and the line that a debugger reports. It reads them from the surrounding text, only for queried files.
+
+gcc's debug information has other lines than clang's for a call over several lines. clang records the start of the
+callee's name. gcc records the opening parenthesis, or for a constructed object the end of its arguments. If the call
+is an argument, or another call is chained to its result, gcc often records the line of the other call.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
 from framedex.model import CallSite, Definition
-from framedex.sources.gcclines import GccLines
-from framedex.sources.implicit import implied_calls
+from framedex.sources.implicit import find_implicit_calls
 
 _Found = TypeVar("_Found")
 
@@ -26,38 +30,42 @@ BODIES = frozenset(("function", "method", "macro"))
 
 _FUNCTIONS = BODIES - {"macro"}
 
-_FARTHEST = 1 << 14  # bytes from a name to the end of its arguments
-_SHOUTED = re.compile(r"[A-Z][A-Z0-9_]+")
+_MAX_CALL_BYTES = 1 << 14  # bytes from a name to the end of its arguments
+_MACRO_NAME = re.compile(r"[A-Z][A-Z0-9_]+")
 _TEMPLATE_ARGUMENTS = re.compile(rb"\s*<[^<>(){};]*(?:<[^<>(){};]*>[^<>(){};]*)*>")
 _QUALIFIED = re.compile(rb"(?:(?:\w+(?:<[^<>;]*>)?\s*)?::\s*)+$")
-_PIECES = re.compile(
+_TOKENS = re.compile(
     rb'R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|//[^\n]*|/\*.*?\*/|[()\[\]{},]', re.S
 )
-_UNREAD = re.compile(rb"//[^\n]*|/\*.*?\*/|(?m:^)[ \t]*#(?:[^\n\\]|\\.)*", re.S)  # comments and directives
+_COMMENTS_AND_DIRECTIVES = re.compile(
+    rb"//[^\n]*|/\*.*?\*/|(?m:^)[ \t]*#(?:[^\n\\]|\\.)*", re.S
+)  # comments and directives
 _WORD = re.compile(rb"\w*")
 _KEYWORDS = frozenset((b"return", b"else", b"do", b"throw", b"new", b"delete", b"case", b"co_await", b"co_return"))
 _NUMBER = re.compile(
     rb"(?<=[(,])\s*(-?(?:0[xX][0-9a-fA-F]+|0|[1-9][0-9]*)|true|false|nullptr|NULL|'(?:[^'\\\n]|\\[ntr0\\'])')\s*(?=[),])"
 )
-_NAMED = {b"true": 1, b"false": 0, b"nullptr": 0, b"NULL": 0}
+_NAMED_CONSTANTS = {b"true": 1, b"false": 0, b"nullptr": 0, b"NULL": 0}
 _LITERAL = re.compile(rb'"((?:[^"\\\n]|\\.)*)"')
 _ESCAPE = re.compile(rb"\\(.)", re.S)
 _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"0": b"\0"}
-_MEMBER = re.compile(r"(?:->|\.)\w+(?:<.*>)?$")
-_END = re.compile(rb"\s*;\s*(\}|return\s*;)?")
+_MEMBER_ACCESS = re.compile(r"(?:->|\.)\w+(?:<.*>)?$")
+_STATEMENT_END = re.compile(rb"\s*;\s*(\}|return\s*;)?")
 _RETURN = re.compile(rb"[^;{}]*\breturn\b")
-_LONGEST_STATEMENT = 1 << 10  # bytes
-_LONGEST_QUALIFIERS = 200  # bytes
-_LONGEST_LINE = 1 << 12  # bytes searched for qualifiers; bounded because each call of a one-line file searches its line
+_MAX_STATEMENT_BYTES = 1 << 10  # bytes
+_MAX_QUALIFIER_BYTES = 200  # bytes
+_MAX_LINE_BYTES = (
+    1 << 12
+)  # bytes searched for qualifiers; bounded because each call of a one-line file searches its line
 _CLOSING = {b"(": b")", b"{": b"}"}
 
 
 def is_macro(name: str) -> bool:
     """Whether a name is in capitals, the style of macro names."""
-    return _SHOUTED.fullmatch(name) is not None
+    return _MACRO_NAME.fullmatch(name) is not None
 
 
-def kinds_called(is_member: bool) -> frozenset[str]:
+def callable_kinds(is_member: bool) -> frozenset[str]:
     """The kinds of definitions that a call can have; a member call excludes free functions."""
     return BODIES - {"function"} if is_member else BODIES
 
@@ -85,7 +93,7 @@ class WrittenCall:
     gcc_lines: tuple[int, ...] = ()
 
     @property
-    def is_of_macro(self) -> bool:
+    def is_macro_call(self) -> bool:
         """Whether this looks like a macro call: in capitals, without namespace or object."""
         return self.kind == "call" and not self.is_member and not self.is_qualified and is_macro(self.callee)
 
@@ -126,28 +134,30 @@ def calls_of(source: bytes, starts: Sequence[int], definition: Definition) -> li
 
     `starts` is the result of `line_starts` for the text.
     """
-    calls = [*_placed(source, starts, definition.calls)]
+    calls = [*_locate_calls(source, starts, definition.calls)]
     if definition.kind in _FUNCTIONS:
         calls += [
             (place.position, WrittenCall(place.line, place.kind, place.callee, 0))
-            for place in implied_calls(source, starts, definition, definition.calls)
+            for place in find_implicit_calls(source, starts, definition, definition.calls)
         ]
     return [call for _, call in sorted(calls, key=lambda entry: entry[0])]
 
 
-def known_calls(definitions: Iterable[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
+def calls_from_map(definitions: Iterable[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
     """The calls from a source map, without the text: in written order, with unknown arguments."""
-    return WrittenCalls({(each.line, each.end_line): each.calls for each in definitions if each.calls}, _without_text)
+    return WrittenCalls(
+        {(each.line, each.end_line): each.calls for each in definitions if each.calls}, _build_calls_without_text
+    )
 
 
-def _without_text(sites: Sequence[CallSite]) -> list[WrittenCall]:
+def _build_calls_without_text(sites: Sequence[CallSite]) -> list[WrittenCall]:
     return [
         WrittenCall(
             site.line,
             site.kind,
             site.callee,
             None,
-            is_member=_MEMBER.search(site.written) is not None,
+            is_member=_MEMBER_ACCESS.search(site.written) is not None,
             is_qualified=site.written.endswith(f"::{site.callee}"),
         )
         for site in sites
@@ -159,7 +169,7 @@ def line_starts(source: bytes) -> list[int]:
     return [0, 0, *(match.end() for match in re.finditer(b"\n", source))]
 
 
-def _placed(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> Iterator[tuple[int, WrittenCall]]:
+def _locate_calls(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> Iterator[tuple[int, WrittenCall]]:
     """The explicit calls, each with the offset of its end in the text."""
     macro_end, macro_line = 0, 0
     gcc = GccLines(source, starts)
@@ -167,10 +177,10 @@ def _placed(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> 
         if site.line >= len(starts):
             continue
         at = starts[site.line] + site.column - 1
-        end, arguments = _extent(source, at, site)
+        end, arguments = _measure_call(source, at, site)
         line = site.line
         is_member = source[at - 1 : at] == b"." or source[at - 2 : at] == b"->"
-        qualifiers = b"" if is_member else _qualifiers(source, at)
+        qualifiers = b"" if is_member else _find_qualifiers(source, at)
         gcc_lines = gcc.lines(site, at, end)
         if at < macro_end:
             line = macro_line
@@ -181,8 +191,8 @@ def _placed(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> 
             if is_macro(site.callee) and not qualifiers and not is_member:
                 macro_end, macro_line = end, site.line
                 gcc_lines = (line,)
-        numbers = _numbers(source[at:end]) if arguments else frozenset()
-        texts = _texts(source[at:end], is_macro(site.callee)) if arguments else frozenset()
+        numbers = _parse_numbers(source[at:end]) if arguments else frozenset()
+        texts = _parse_texts(source[at:end], is_macro(site.callee)) if arguments else frozenset()
         is_last = site.kind == "call" and _is_last(source, at, end)
         call = WrittenCall(
             line,
@@ -199,7 +209,7 @@ def _placed(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> 
         yield end, call
 
 
-def _extent(source: bytes, at: int, site: CallSite) -> tuple[int, int | None]:
+def _measure_call(source: bytes, at: int, site: CallSite) -> tuple[int, int | None]:
     """Return the end of a call and its number of arguments."""
     end = at + len(site.callee.encode())
     if site.kind in ("operator", "argument"):
@@ -214,7 +224,7 @@ def _extent(source: bytes, at: int, site: CallSite) -> tuple[int, int | None]:
     if opening not in _CLOSING:
         return end, 0 if site.kind in ("variable", "new") else None
     depth, commas, last = 0, 0, end
-    for match in _PIECES.finditer(source, end, end + _FARTHEST):
+    for match in _TOKENS.finditer(source, end, end + _MAX_CALL_BYTES):
         piece = match.group()
         if piece in (b"(", b"[", b"{"):
             depth += 1
@@ -231,36 +241,36 @@ def _extent(source: bytes, at: int, site: CallSite) -> tuple[int, int | None]:
 
 def _is_last(source: bytes, at: int, end: int) -> bool:
     """Whether a call is returned, or ends a block."""
-    following = _END.match(source, end)
+    following = _STATEMENT_END.match(source, end)
     if following is None:
         return False
-    begins = max(source.rfind(sign, max(at - _LONGEST_STATEMENT, 0), at) for sign in (b";", b"{", b"}"))
+    begins = max(source.rfind(sign, max(at - _MAX_STATEMENT_BYTES, 0), at) for sign in (b";", b"{", b"}"))
     return following[1] is not None or _RETURN.match(source, begins + 1, at) is not None
 
 
-def _numbers(arguments: bytes) -> frozenset[int]:
+def _parse_numbers(arguments: bytes) -> frozenset[int]:
     """The integer literals that are whole arguments, as unsigned 32-bit values."""
-    return frozenset(_value(text) & 0xFFFFFFFF for text in _NUMBER.findall(arguments))
+    return frozenset(_parse_number(text) & 0xFFFFFFFF for text in _NUMBER.findall(arguments))
 
 
-def _texts(call: bytes, is_of_macro: bool) -> frozenset[bytes]:
+def _parse_texts(call: bytes, is_of_macro: bool) -> frozenset[bytes]:
     """The strings in the arguments of a call, unescaped as in compiled code."""
-    found = {_ESCAPE.sub(_unescaped, text) for text in _LITERAL.findall(call)} if b'"' in call else set()
+    found = {_ESCAPE.sub(_unescape, text) for text in _LITERAL.findall(call)} if b'"' in call else set()
     if is_of_macro:
         inside = call.partition(b"(")[2][:-1]
         found |= {b" ".join(text.split()) for text in (inside, *inside.split(b","))}
     return frozenset(found)
 
 
-def _unescaped(match: re.Match[bytes]) -> bytes:
+def _unescape(match: re.Match[bytes]) -> bytes:
     return _ESCAPED.get(match[1], match[1])
 
 
-def _value(text: bytes) -> int:
-    if text in _NAMED:
-        return _NAMED[text]
+def _parse_number(text: bytes) -> int:
+    if text in _NAMED_CONSTANTS:
+        return _NAMED_CONSTANTS[text]
     if text.startswith(b"'"):
-        return ord(_ESCAPE.sub(_unescaped, text[1:-1]))
+        return ord(_ESCAPE.sub(_unescape, text[1:-1]))
     return int(text, 16 if b"x" in text.lower() else 10)
 
 
@@ -269,19 +279,61 @@ def _is_in_template(text: bytes) -> bool:
     return bool(re.search(rb"\w<[^<>()]*$", text))
 
 
-def _qualifiers(source: bytes, at: int) -> bytes:
+def _find_qualifiers(source: bytes, at: int) -> bytes:
     """The namespaces and classes before a name, with the whitespace between."""
     if source[at - 1 : at] not in (b":", b" ", b"\n", b"\t"):
         return b""
-    first = max(at - _LONGEST_LINE, 0)
-    begins = max(source.rfind(b"\n", first, max(at - _LONGEST_QUALIFIERS, 0)) + 1, first)
-    match = _QUALIFIED.search(_UNREAD.sub(_blank, source[begins:at]))
+    first = max(at - _MAX_LINE_BYTES, 0)
+    begins = max(source.rfind(b"\n", first, max(at - _MAX_QUALIFIER_BYTES, 0)) + 1, first)
+    match = _QUALIFIED.search(_COMMENTS_AND_DIRECTIVES.sub(_keep_newlines, source[begins:at]))
     if match is None:
         return b""
     found = match.group()
     return found[found.index(b"::") :] if _WORD.findall(found)[0] in _KEYWORDS else found
 
 
-def _blank(match: re.Match[bytes]) -> bytes:
+def _keep_newlines(match: re.Match[bytes]) -> bytes:
     """The newlines of a match, or one space if it has none."""
     return b"\n" * match.group().count(b"\n") or b" "
+
+
+_ARROW = re.compile(rb"\s*->\s*\w+\s*")
+_CONSTRUCTING_KINDS = ("variable", "new")
+
+
+class GccLines:
+    """The gcc lines of the calls of one function. Call `lines` in the order in which the calls are written."""
+
+    def __init__(self, source: bytes, starts: Sequence[int]) -> None:
+        """`starts` has the offsets of the lines of the text."""
+        self._source, self._starts = source, starts
+        self._enclosing: list[tuple[int, tuple[int, ...]]] = []  # the ends and lines of the enclosing calls
+
+    def lines(self, site: CallSite, begin: int, end: int) -> tuple[int, ...]:
+        """The possible lines of the call from offset `at` to `end`, most likely first."""
+        while self._enclosing and self._enclosing[-1][0] <= begin:
+            self._enclosing.pop()
+        outer_lines = self._enclosing[-1][1] if self._enclosing else ()
+        if site.kind in ("operator", "argument"):
+            own_lines: tuple[int, ...] = (site.line,)
+            if not self._source[self._starts[site.line] : begin].strip():  # gcc may record the line of the left operand
+                own_lines = (site.line, site.line - 1)
+        elif site.kind in _CONSTRUCTING_KINDS:
+            own_lines = (self._line(end - 1) if self._source[end - 1 : end] in (b")", b"}") else site.line,)
+        else:
+            opening = self._source.find(b"(", begin, end)
+            own_lines = (self._line(opening if opening >= 0 else begin),)
+            if site.callee[:1].isupper():  # a type by its capital: construction may be on the line of its end
+                own_lines = tuple(dict.fromkeys((*own_lines, self._line(end - 1))))
+        through = _ARROW.match(self._source, end)
+        chained_line = (self._line(through.end()),) if through else ()
+        is_argument = self._source[end : end + 1] in (b",", b")")
+        lines = (*chained_line, *outer_lines, *own_lines) if is_argument or chained_line else (*own_lines, *outer_lines)
+        found = tuple(dict.fromkeys(lines))
+        if site.kind not in ("operator", "argument"):
+            self._enclosing.append((end, found))
+        return found
+
+    def _line(self, at: int) -> int:
+        """The line of an offset in the text."""
+        return bisect_right(self._starts, at, 1) - 1

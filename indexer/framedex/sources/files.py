@@ -1,4 +1,4 @@
-"""Find the source files of a tree, and their languages."""
+"""The source files of a tree, and their languages."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from framedex.path_resolution.files import FoundFile, found_file, is_of_a_process
-from framedex.systemlimits import raise_if_limit
+from framedex.errors import raise_if_limit
+from framedex.path_resolution.files import FoundFile, find_file, is_process_path
 
 LANGUAGES = {
     **dict.fromkeys((".c", ".cc", ".cpp", ".cxx", ".c++", ".cu"), "cpp"),
@@ -19,10 +19,10 @@ LANGUAGES = {
 """Language by file suffix. C is parsed as C++; protobuf and TableGen files generate C++."""
 
 # Generated, vendored or foreign content. Hidden folders (.git, .venv, .tox) are skipped by their dot.
-_SKIPPED = frozenset(
+_SKIPPED_FOLDERS = frozenset(
     ("__pycache__", "node_modules", "build", "_build", "cmake-build-debug", "cmake-build-release", "CMakeFiles", "dist")
 )
-_BAZEL = ("bazel-bin", "bazel-out", "bazel-testlogs", "bazel-genfiles")
+_BAZEL_LINKS = ("bazel-bin", "bazel-out", "bazel-testlogs", "bazel-genfiles")
 
 
 def language_of(path: str | Path) -> str | None:
@@ -47,7 +47,7 @@ def find_files(
     pending = [top]
     while pending:
         folders = []
-        for entry in _entries(pending.pop(), seen, unreadable):
+        for entry in _list_folder(pending.pop(), seen, unreadable):
             is_folder = _is_folder(entry)
             is_wanted = not _is_skipped(entry) if is_folder else language_of(entry.name) is not None
             path = _real_path(entry, top, may_follow) if is_wanted else None
@@ -55,15 +55,17 @@ def find_files(
                 continue
             if is_folder:
                 folders.append(path)
-            elif path not in files and (found := found_file(path)):
+            elif path not in files and (found := find_file(path)):
                 files.add(path)
                 yield found
         pending.extend(reversed(folders))
 
 
-def _entries(folder: str, seen: set[tuple[int, int]], unreadable: Callable[[str], object]) -> list[os.DirEntry[str]]:
+def _list_folder(
+    folder: str, seen: set[tuple[int, int]], unreadable: Callable[[str], object]
+) -> list[os.DirEntry[str]]:
     """The entries of a folder by name; empty if the folder was seen before, is unreadable, or is in /proc."""
-    if is_of_a_process(folder):
+    if is_process_path(folder):
         return []
     try:
         status = os.stat(folder)  # noqa: PTH116
@@ -95,8 +97,8 @@ def _real_path(entry: os.DirEntry[str], top: str, may_follow: Callable[[str, str
 
 def _is_skipped(entry: os.DirEntry[str]) -> bool:
     name = entry.name
-    is_bazel_link = name in _BAZEL or (name.startswith("bazel-") and entry.is_symlink())
-    return name.startswith(".") or name in _SKIPPED or name.endswith(".egg-info") or is_bazel_link
+    is_bazel_link = name in _BAZEL_LINKS or (name.startswith("bazel-") and entry.is_symlink())
+    return name.startswith(".") or name in _SKIPPED_FOLDERS or name.endswith(".egg-info") or is_bazel_link
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

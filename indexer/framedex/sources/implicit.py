@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 from framedex.model import CallSite, Definition
 
-UNKNOWN = "~"
+UNKNOWN_DESTRUCTOR = "~"
 """The destructor name of an object of unknown class."""
 
 
@@ -45,18 +45,18 @@ class Written(Protocol):
     def callee(self) -> str: ...
 
 
-_OPAQUE = (
+_COMMENT_OR_STRING = (
     rb'R"(?P<mark>[^()\s\\]{0,16})\(.*?(?:\)(?P=mark)"|\Z)|"(?:[^"\\\n]|\\.)*"'
     rb"|(?<!\w)'(?:[^'\\\n]|\\.)+'|//[^\n]*|/\*.*?(?:\*/|\Z)"
 )
 # The text is untrusted: repetitions are bounded, or extend to the end of the text, so that matching is linear.
-_BLANKED = re.compile(_OPAQUE, re.S)
+_COMMENTS_AND_STRINGS = re.compile(_COMMENT_OR_STRING, re.S)
 _BRACES = re.compile(rb"[{}]")
 _DELETE = re.compile(rb"\bdelete\b\s*(?:\[\s*\]\s*)?([^;{}]{0,400})[;)]")
 _AUTO = re.compile(rb"\bauto\s+(?:const\s+)?\w+\s*[=({]\s*([^;{}]{0,400})")
 _VALUE = re.compile(rb"(?:\w+\s*::\s*)*(\w+)\s*(<[^;{}()]*>)?\s*[({]|[^;]*?(<[^;{}()]*>)\s*\(|")
-_IN_PARENTHESES = re.compile(rb"\b(?:for|if|while|switch)\s*(?:constexpr\s*)?\([^;{}]*$")
-_STORED = re.compile(rb"\b(?:static|thread_local|extern)\b")
+_IN_STATEMENT_HEAD = re.compile(rb"\b(?:for|if|while|switch)\s*(?:constexpr\s*)?\([^;{}]*$")
+_STATIC_STORAGE = re.compile(rb"\b(?:static|thread_local|extern)\b")
 _CAST = re.compile(rb"\w+_cast\s*<\s*(?:const\s+)?(?:\w+\s*::\s*)*(\w+)\s*(?:<[^;{}()]*>)?\s*\*\s*>")
 _POINTER = re.compile(
     rb"\b(\w{1,200})\s{0,9}(?:<[^<>;{}()]{0,200}>)?\s{0,9}(?:\bconst\s{0,9})?\*\s{0,9}(?:const\s{1,9})?(\w{1,200})\b"
@@ -69,16 +69,16 @@ _DECLARED = re.compile(
     rb"\s{0,99}(?=[;({=\[])",
     re.M,
 )
-_NO_TYPES = frozenset(
+_KEYWORDS = frozenset(
     b"auto bool break case catch char class const constexpr continue default delete do double else enum explicit extern"
     b" false float for friend goto if inline int long mutable namespace new noexcept nullptr operator private protected"
     b" public return short signed sizeof size_t static std struct switch template this throw true try typedef typename"
     b" union unsigned using virtual void volatile while".split()
 )
-_LONGEST_DECLARATION = 400  # bytes
+_MAX_DECLARATION_BYTES = 400  # bytes
 
 
-def implied_calls(
+def find_implicit_calls(
     source: bytes, starts: Sequence[int], definition: Definition, sites: Sequence[CallSite]
 ) -> Iterator[ImpliedCall]:
     """The implicit calls of a function. `starts` has the offsets of the text's lines, `sites` the explicit calls."""
@@ -86,29 +86,31 @@ def implied_calls(
     end = starts[definition.end_line + 1] if definition.end_line + 1 < len(starts) else len(source)
     body = _Body(source[begin:end], begin, starts)
     found = {
-        *body.of_variables(sites),
-        *body.of_placeholders(),
-        *body.of_deletions(_class_of(definition)),
+        *body.find_variable_destructors(sites),
+        *body.find_auto_destructors(),
+        *body.find_deletions(_class_name(definition)),
     }
     yield from found
-    own = _class_of(definition)
-    if definition.kind == "method" and definition.name.endswith((f"{own}::{own}", f"{own}::~{own}")):
+    class_name = _class_name(definition)
+    if definition.kind == "method" and definition.name.endswith(
+        (f"{class_name}::{class_name}", f"{class_name}::~{class_name}")
+    ):
         # Members and bases. A constructor destroys the constructed ones if a later one throws.
-        yield ImpliedCall(end, definition.end_line, "destroy", UNKNOWN)
-        yield ImpliedCall(end, definition.end_line, "argument", f"~{own}")
-        if not definition.name.endswith(f"~{own}"):
-            yield from body.of_constructor(own, sites)
+        yield ImpliedCall(end, definition.end_line, "destroy", UNKNOWN_DESTRUCTOR)
+        yield ImpliedCall(end, definition.end_line, "argument", f"~{class_name}")
+        if not definition.name.endswith(f"~{class_name}"):
+            yield from body.find_member_constructors(class_name, sites)
 
 
 class _Body:
     """The text of a function without comments and strings; `begin` is its offset in the file."""
 
-    def __init__(self, text: bytes, begin: int, starts: Sequence[int]) -> None:
-        self._text = blanked(text)
-        self._begin, self._starts = begin, starts
-        self._blocks = sorted(_blocks(self._text))
-        self._begins = [begin for begin, _ in self._blocks]
-        self._braces, self._innermost = _innermost(self._text, dict(self._blocks))
+    def __init__(self, text: bytes, begin_offset: int, starts: Sequence[int]) -> None:
+        self._text = blank_comments(text)
+        self._begin, self._starts = begin_offset, starts
+        self._blocks = sorted(_find_blocks(self._text))
+        self._begins = [begin_offset for begin_offset, _ in self._blocks]
+        self._braces, self._innermost_ends = _find_innermost_ends(self._text, dict(self._blocks))
 
     @cached_property
     def _pointers(self) -> dict[bytes, bytes]:
@@ -118,84 +120,86 @@ class _Body:
             found.setdefault(match[2], match[1])
         return found
 
-    def of_variables(self, sites: Sequence[CallSite]) -> Iterator[ImpliedCall]:
+    def find_variable_destructors(self, sites: Sequence[CallSite]) -> Iterator[ImpliedCall]:
         """The destructor calls at the ends of the scopes of variables with an explicit type."""
         for site in sites:
             at = self._starts[site.line] + site.column - 1 - self._begin if site.line < len(self._starts) else -1
             if site.kind != "variable" or not 0 <= at < len(self._text):
                 continue
-            declaration = self._text[self._statement(at) : at]
-            if _STORED.search(declaration):
+            declaration = self._text[self._statement_start(at) : at]
+            if _STATIC_STORAGE.search(declaration):
                 continue
-            yield from self._at_end(at, declaration, site.callee.encode(), declaration)
+            yield from self._destructors_at_scope_end(at, declaration, site.callee.encode(), declaration)
 
-    def of_placeholders(self) -> Iterator[ImpliedCall]:
+    def find_auto_destructors(self) -> Iterator[ImpliedCall]:
         """The destructor calls at the ends of the scopes of `auto` variables."""
         for match in _AUTO.finditer(self._text):
             value = _VALUE.match(match[1])
             name = value[1] if value and value[1] else b""
             arguments = (value and (value[2] or value[3])) or b""
-            declaration = self._text[self._statement(match.start()) : match.start()]
-            yield from self._at_end(match.start(), declaration, name, arguments)
+            declaration = self._text[self._statement_start(match.start()) : match.start()]
+            yield from self._destructors_at_scope_end(match.start(), declaration, name, arguments)
             if not value or not value[1]:
-                yield from self._at_end(match.start(), declaration, b"", b"")
+                yield from self._destructors_at_scope_end(match.start(), declaration, b"", b"")
 
-    def of_deletions(self, own: str) -> Iterator[ImpliedCall]:
+    def find_deletions(self, own_class: str) -> Iterator[ImpliedCall]:
         """The destructor and `operator delete` calls of each `delete`. `own` is the class of the function."""
         for match in _DELETE.finditer(self._text):
             operand = match[1].strip()
             cast = _CAST.match(operand)
             if operand == b"this":
-                name = own
+                name = own_class
             elif cast:
                 name = cast[1].decode()
             elif _WORD.fullmatch(operand) and (declared := self._pointers.get(operand)):
-                name = declared.decode() if declared not in _NO_TYPES else ""
+                name = declared.decode() if declared not in _KEYWORDS else ""
             else:
                 name = ""
-            yield ImpliedCall(self._begin + match.end(), self._line(match.start()), "destroy", f"~{name}")
-            yield ImpliedCall(self._begin + match.end(), self._line(match.start()), "delete", "operator delete")
+            yield ImpliedCall(self._begin + match.end(), self._line_at(match.start()), "destroy", f"~{name}")
+            yield ImpliedCall(self._begin + match.end(), self._line_at(match.start()), "delete", "operator delete")
 
-    def of_constructor(self, own: str, sites: Sequence[CallSite]) -> Iterator[ImpliedCall]:
+    def find_member_constructors(self, class_name: str, sites: Sequence[CallSite]) -> Iterator[ImpliedCall]:
         """The constructor calls of members and bases without an initializer.
 
         clang puts them on the line of the constructor's name, gcc on the line of the last initializer.
         """
-        name = re.search(rb"\b%s\s*\(" % re.escape(own.encode()), self._text)
-        at = self._begin + (name.start() if name else 0)
-        yield ImpliedCall(at, self._line(at - self._begin), "initializer", own)
+        name = re.search(rb"\b%s\s*\(" % re.escape(class_name.encode()), self._text)
+        position = self._begin + (name.start() if name else 0)
+        yield ImpliedCall(position, self._line_at(position - self._begin), "initializer", class_name)
         lines = [site.line for site in sites if site.kind == "initializer"]
-        if lines and max(lines) != self._line(at - self._begin):
-            yield ImpliedCall(at, max(lines), "initializer", own)
+        if lines and max(lines) != self._line_at(position - self._begin):
+            yield ImpliedCall(position, max(lines), "initializer", class_name)
 
-    def _at_end(self, at: int, declaration: bytes, name: bytes, arguments: bytes) -> Iterator[ImpliedCall]:
+    def _destructors_at_scope_end(
+        self, at: int, declaration: bytes, name: bytes, arguments: bytes
+    ) -> Iterator[ImpliedCall]:
         """The destructor calls at the end of the scope of a variable declared at `at`.
 
         `name` is its class, `arguments` its template arguments.
         """
-        for position in self._ends(at, declaration):
-            place = self._begin + position, self._line(position)
-            yield ImpliedCall(*place, "destroy", f"~{name.decode('utf-8', 'replace')}")
-            for held in _held(arguments[arguments.find(b"<") :] if b"<" in arguments else b""):
-                yield ImpliedCall(*place, "argument", f"~{held}")
+        for position in self._scope_ends(at, declaration):
+            position_and_line = self._begin + position, self._line_at(position)
+            yield ImpliedCall(*position_and_line, "destroy", f"~{name.decode('utf-8', 'replace')}")
+            for held in _find_value_types(arguments[arguments.find(b"<") :] if b"<" in arguments else b""):
+                yield ImpliedCall(*position_and_line, "argument", f"~{held}")
 
-    def _ends(self, at: int, declaration: bytes) -> Iterator[int]:
-        if _IN_PARENTHESES.search(declaration):
+    def _scope_ends(self, at: int, declaration: bytes) -> Iterator[int]:
+        if _IN_STATEMENT_HEAD.search(declaration):
             yield at
             following = bisect_right(self._begins, at)
             if following < len(self._blocks):
                 yield self._blocks[following][1]
             return
         braces = bisect_right(self._braces, at)
-        if braces and (close := self._innermost[braces - 1]) is not None:
+        if braces and (close := self._innermost_ends[braces - 1]) is not None:
             yield close
 
-    def _statement(self, at: int) -> int:
+    def _statement_start(self, at: int) -> int:
         """The start of the statement that contains `at`."""
-        first = max(at - _LONGEST_DECLARATION, 0)
+        first = max(at - _MAX_DECLARATION_BYTES, 0)
         return max(self._text.rfind(sign, first, at) for sign in (b";", b"{", b"}")) + 1
 
-    def _line(self, position: int) -> int:
+    def _line_at(self, position: int) -> int:
         return bisect_right(self._starts, self._begin + position, lo=1) - 1
 
 
@@ -216,29 +220,31 @@ def is_deletion(site: Written) -> bool:
     return site.kind == "delete"
 
 
-def is_unknown(site: Written) -> bool:
+def destroys_unknown_class(site: Written) -> bool:
     """Whether a site destroys an object of unknown class."""
-    return site.kind == "destroy" and site.callee == UNKNOWN
+    return site.kind == "destroy" and site.callee == UNKNOWN_DESTRUCTOR
 
 
-def implied_names(text: bytes, definition: Definition) -> Counter[str]:
+def count_implicit_names(text: bytes, definition: Definition) -> Counter[str]:
     """The names of constructors and destructors that a function's text calls implicitly, with counts."""
-    text = blanked(text)
+    text = blank_comments(text)
     found: Counter[str] = Counter()
     for match in _DECLARED.finditer(text):
-        if match[1] not in _NO_TYPES:
+        if match[1] not in _KEYWORDS:
             found[match[1].decode()] += 1
             found[f"~{match[1].decode()}"] += 1
-            found.update(f"~{held}" for held in _held(match[2] or b""))
+            found.update(f"~{held}" for held in _find_value_types(match[2] or b""))
     body = _Body(text, 0, (0, 0))
-    found.update(each.callee for each in body.of_deletions(_class_of(definition)) if each.callee != UNKNOWN)
+    found.update(
+        each.callee for each in body.find_deletions(_class_name(definition)) if each.callee != UNKNOWN_DESTRUCTOR
+    )
     found["operator new"] += len(_NEW.findall(text))
     return found
 
 
-def members_held(text: bytes) -> Counter[str]:
+def count_member_types(text: bytes) -> Counter[str]:
     """The possible class names of the members and bases of a class, from its text."""
-    text = blanked(text)
+    text = blank_comments(text)
     first = text.find(b"{")
     depth, outer = 0, [text[:first] if first > 0 else b""]
     last = first + 1
@@ -252,23 +258,23 @@ def members_held(text: bytes) -> Counter[str]:
     names = Counter[str]()
     for declaration in re.split(rb"[;{}]|\)\s", b";".join(outer[1:])):
         if b"(" not in declaration:
-            names.update(_held(declaration))
+            names.update(_find_value_types(declaration))
     bases = outer[0].rpartition(b":")[2] if b":" in outer[0].replace(b"::", b"") else b""
-    names.update(_held(bases))
+    names.update(_find_value_types(bases))
     return names
 
 
-def blanked(text: bytes) -> bytes:
+def blank_comments(text: bytes) -> bytes:
     """Replace comments and strings with spaces, without changing offsets."""
-    return _BLANKED.sub(lambda match: re.sub(rb"[^\n]", b" ", match.group()), text)
+    return _COMMENTS_AND_STRINGS.sub(lambda match: re.sub(rb"[^\n]", b" ", match.group()), text)
 
 
-def _held(text: bytes) -> list[str]:
+def _find_value_types(text: bytes) -> list[str]:
     """The possible class names of objects held by value in a text, not through a pointer or reference."""
-    return [match[1].decode() for match in _TYPE.finditer(text) if match[1] not in _NO_TYPES]
+    return [match[1].decode() for match in _TYPE.finditer(text) if match[1] not in _KEYWORDS]
 
 
-def _blocks(text: bytes) -> Iterator[tuple[int, int]]:
+def _find_blocks(text: bytes) -> Iterator[tuple[int, int]]:
     """The start and end offset of each block."""
     opened: list[int] = []
     for match in _BRACES.finditer(text):
@@ -278,7 +284,7 @@ def _blocks(text: bytes) -> Iterator[tuple[int, int]]:
             yield opened.pop(), match.start()
 
 
-def _innermost(text: bytes, blocks: dict[int, int]) -> tuple[list[int], list[int | None]]:
+def _find_innermost_ends(text: bytes, blocks: dict[int, int]) -> tuple[list[int], list[int | None]]:
     """Return the offsets of the braces, and for each the end of the innermost block open after it (None: no block)."""
     braces: list[int] = []
     ends: list[int | None] = []
@@ -294,5 +300,5 @@ def _innermost(text: bytes, blocks: dict[int, int]) -> tuple[list[int], list[int
     return braces, ends
 
 
-def _class_of(definition: Definition) -> str:
+def _class_name(definition: Definition) -> str:
     return definition.name.rpartition("::")[0].rpartition("::")[2]

@@ -3,6 +3,8 @@
 A symbol matches a definition with an equal path, ignoring template arguments, inline namespaces and ABI tags. This
 leaves overloads, and functions with the same name in other files. Each rule below narrows them further. A rule that
 would leave none is skipped. No guesses: if several remain, all are returned.
+
+A generated function matches the message or record behind it, by the names that protoc and mlir-tblgen choose.
 """
 
 from __future__ import annotations
@@ -14,27 +16,29 @@ from pathlib import PurePosixPath
 
 from framedex.binaries.names import ANONYMOUS, LAMBDA, Name, parse_name, split_parameters
 from framedex.model import Definition, How, NativeSymbol
-from framedex.sources.generated import generating_names
-from framedex.sources.names import is_of_macro, key_of, path_of
-from framedex.sources.types import Known, Type, fit, is_pack
+from framedex.sources.names import is_defined_by_macro, key_of, path_of
+from framedex.sources.types import Known, Type, is_pack, score_parameters
 
 Candidate = tuple[str, Definition]
 """The path of a source file and a definition in it."""
 
 
-def _no_classes(_: str) -> Collection[str]:
+def _find_no_classes(_: str) -> Collection[str]:
     return ()
 
 
-_MOST = 8  # candidates: a reader would not check more
+_MAX_CANDIDATES = 8  # candidates: a reader would not check more
 
 
 ClassesNamed = Callable[[str], Collection[str]]
 """The qualified names of the classes in the sources with this last name."""
 
 
-def match(
-    symbol: NativeSymbol, candidates: Sequence[Candidate], most: int = _MOST, classes_named: ClassesNamed = _no_classes
+def match_symbol(
+    symbol: NativeSymbol,
+    candidates: Sequence[Candidate],
+    max_count: int = _MAX_CANDIDATES,
+    classes_named: ClassesNamed = _find_no_classes,
 ) -> tuple[How | None, tuple[Candidate, ...]]:
     """Return the definition of `symbol` among candidates with its short name (`short_name(symbol.symbol)`).
 
@@ -51,33 +55,46 @@ def match(
     if not key:
         return None, ()
     if key[-1] == LAMBDA:
-        return _lambda(symbol, name, _same_path(symbol, key, candidates), candidates, most)
-    functions = _same_path(symbol, key, [c for c in candidates if c[1].kind in ("function", "method")])
-    has_parameters = name.parameters is not None and not is_of_macro(key[-1])
+        return _match_lambda(symbol, name, _filter_by_path(symbol, key, candidates), candidates, max_count)
+    functions = _filter_by_path(symbol, key, [c for c in candidates if c[1].kind in ("function", "method")])
+    has_parameters = name.parameters is not None and not is_defined_by_macro(key[-1])
     parameters = _parameters(name) if has_parameters else ()
-    fitting = [c for c in functions if _takes(c[1], parameters)] if has_parameters else functions
-    possible = _of_types(name, parameters, _of_constness(name, fitting), classes_named)
+    fitting = [c for c in functions if _accepts_count(c[1], parameters)] if has_parameters else functions
+    possible = _filter_by_types(name, parameters, _prefer_constness(name, fitting), classes_named)
     fitting = [each for each, _ in possible]
     if _is_implicit(name, fitting):
-        classes = _narrow(symbol, _same_path(symbol, key[:-1], [c for c in candidates if c[1].kind == "class"]))
+        classes = _order_candidates(
+            symbol, _filter_by_path(symbol, key[:-1], [c for c in candidates if c[1].kind == "class"])
+        )
         if classes or fitting:  # class not found: definitions with this name are not the implicit one
-            return (How.CLASS if len(classes) == 1 else How.CANDIDATES), classes[:_MOST] or _narrow(symbol, fitting)
+            return (How.CLASS if len(classes) == 1 else How.CANDIDATES), classes[:_MAX_CANDIDATES] or _order_candidates(
+                symbol, fitting
+            )
     if name.key[-1].startswith("operator "):
-        fitting = _keep_all(fitting, lambda _, definition: parse_name(definition.name).key[-1:] == name.key[-1:])
+        fitting = _select_or_keep_all(
+            fitting, lambda _, definition: parse_name(definition.name).key[-1:] == name.key[-1:]
+        )
         kept = frozenset(fitting)
         possible = [each for each in possible if each[0] in kept]
     if fitting and name.parameters is None:  # no parameters to tell overloads apart
-        return _outcome(_narrow(symbol, [*_of_unit(symbol, fitting), *_implicit(symbol, name, key, candidates)]), most)
+        return _conclude(
+            _order_candidates(
+                symbol, [*_prefer_unit(symbol, fitting), *_find_implicit_class(symbol, name, key, candidates)]
+            ),
+            max_count,
+        )
     if possible:
-        reachable = _reachable(symbol, possible)
-        found = _narrow(symbol, _of_unit(symbol, _best(reachable or possible)))
+        reachable = _filter_reachable(symbol, possible)
+        found = _order_candidates(symbol, _prefer_unit(symbol, _select_best(reachable or possible)))
         # If only other units define it, the symbol's own definition may be missing from the sources.
-        return _outcome(found, most) if reachable else (How.CANDIDATES, found[:most])
+        return _conclude(found, max_count) if reachable else (How.CANDIDATES, found[:max_count])
     # The name matches but no parameter list does: it contains macros, or the overload is missing.
-    return (How.CANDIDATES, _narrow(symbol, functions)[:most]) if functions else (None, ())
+    return (How.CANDIDATES, _order_candidates(symbol, functions)[:max_count]) if functions else (None, ())
 
 
-def match_generated(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[How | None, tuple[Candidate, ...]]:
+def match_generating_definition(
+    symbol: NativeSymbol, candidates: Sequence[Candidate]
+) -> tuple[How | None, tuple[Candidate, ...]]:
     """Return the message or record that generated a function.
 
     Returns `How.CLASS` with the only one, or `How.CANDIDATES` with several. `candidates` are the definitions in .proto
@@ -90,19 +107,22 @@ def match_generated(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tu
             continue
         # protoc keeps the package as a namespace; a record's namespace is unknown.
         namespaced = [c for c in namesakes if _is_subsequence(path_of(c[1].name)[:-1], key)]
-        found = _narrow(symbol, namespaced)[:_MOST]
+        found = _order_candidates(symbol, namespaced)[:_MAX_CANDIDATES]
         if found:
             return (How.CLASS if len(found) == 1 else How.CANDIDATES), found
     return None, ()
 
 
-def lambdas_in(functions: Sequence[Candidate], candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+def find_lambdas(functions: Sequence[Candidate], candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     """The candidates that are lambdas within these functions."""
     return tuple(
         (path, definition)
         for path, definition in candidates
         if definition.kind == "lambda"
-        and any(path == where and around.line <= definition.line <= around.end_line for where, around in functions)
+        and any(
+            path == function_path and function.line <= definition.line <= function.end_line
+            for function_path, function in functions
+        )
     )
 
 
@@ -111,7 +131,7 @@ _GENERATING = ("message", "enum", "service", "record")
 
 def generated_scopes(symbol: NativeSymbol) -> Iterator[str]:
     """The names of the possible messages and records of a generated function, innermost first."""
-    return generating_names(parse_name(symbol.symbol).key)
+    return generator_names(parse_name(symbol.symbol).key)
 
 
 def _is_subsequence(path: tuple[str, ...], key: tuple[str, ...]) -> bool:
@@ -119,39 +139,41 @@ def _is_subsequence(path: tuple[str, ...], key: tuple[str, ...]) -> bool:
     return all(part in remaining for part in path)
 
 
-def _implicit(
+def _find_implicit_class(
     symbol: NativeSymbol, name: Name, key: tuple[str, ...], candidates: Sequence[Candidate]
 ) -> Sequence[Candidate]:
     """The class whose implicit copy or move members share the name of a constructor or assignment."""
     if len(name.parts) < 2 or name.parts[-1].text not in (name.parts[-2].text, "operator="):
         return ()
-    return _same_path(symbol, key[:-1], [c for c in candidates if c[1].kind == "class"])
+    return _filter_by_path(symbol, key[:-1], [c for c in candidates if c[1].kind == "class"])
 
 
-def _outcome(candidates: tuple[Candidate, ...], most: int) -> tuple[How | None, tuple[Candidate, ...]]:
+def _conclude(candidates: tuple[Candidate, ...], max_count: int) -> tuple[How | None, tuple[Candidate, ...]]:
     if not candidates:
         return None, ()
-    is_certain = len(candidates) == 1 and not _ELSEWHERE.search(candidates[0][0])
-    return (How.DEFINITION if is_certain else How.CANDIDATES), candidates[:most]
+    is_certain = len(candidates) == 1 and not _OTHER_PLATFORM_PATH.search(candidates[0][0])
+    return (How.DEFINITION if is_certain else How.CANDIDATES), candidates[:max_count]
 
 
-def _lambda(
-    symbol: NativeSymbol, name: Name, lambdas: Sequence[Candidate], candidates: Sequence[Candidate], most: int
+def _match_lambda(
+    symbol: NativeSymbol, name: Name, lambdas: Sequence[Candidate], candidates: Sequence[Candidate], max_count: int
 ) -> tuple[How | None, tuple[Candidate, ...]]:
     """A lambda of the enclosing function, identified by its parameters and, if the ABI has one, its number."""
     parameters = _lambda_parameters(name)
-    here = [c for c in _of_unit(symbol, lambdas) if c[1].kind == "lambda"]
-    fitting = here if parameters is None else [c for c in here if _takes(c[1], parameters)]
+    here = [c for c in _prefer_unit(symbol, lambdas) if c[1].kind == "lambda"]
+    fitting = here if parameters is None else [c for c in here if _accepts_count(c[1], parameters)]
     if fitting:
-        alike = _alike(parameters or (), fitting)
-        how, found = _outcome(_narrow(symbol, alike if parameters is None else _numbered(name, alike)), most)
+        alike = _select_most_similar(parameters or (), fitting)
+        how, found = _conclude(
+            _order_candidates(symbol, alike if parameters is None else _select_by_ordinal(name, alike)), max_count
+        )
         is_implicit = how is How.DEFINITION and name.is_special_member_of_lambda
         return (How.CLASS if is_implicit else how), found
     key = key_of(name)
     while key and key[-1] == LAMBDA:
         key = key[:-1]
-    enclosing = _narrow(symbol, _of_unit(symbol, _same_path(symbol, key, candidates)))
-    return (How.CANDIDATES, enclosing[:most]) if enclosing else (None, ())
+    enclosing = _order_candidates(symbol, _prefer_unit(symbol, _filter_by_path(symbol, key, candidates)))
+    return (How.CANDIDATES, enclosing[:max_count]) if enclosing else (None, ())
 
 
 def _lambda_parameters(name: Name) -> tuple[str, ...] | None:
@@ -163,7 +185,7 @@ def _lambda_parameters(name: Name) -> tuple[str, ...] | None:
     return None if text is None else split_parameters(text)
 
 
-def _numbered(name: Name, candidates: list[Candidate]) -> list[Candidate]:
+def _select_by_ordinal(name: Name, candidates: list[Candidate]) -> list[Candidate]:
     """The lambda that `{lambda(int)#2}` numbers among those with its signature (Itanium C++ ABI, 5.1.8).
 
     Clang's `$_2` is not this number: it counts in another order, across the whole translation unit.
@@ -175,17 +197,17 @@ def _numbered(name: Name, candidates: list[Candidate]) -> list[Candidate]:
     return [sorted(candidates, key=lambda c: c[1].line)[number - 1]]
 
 
-def _same_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iterable[Candidate]) -> list[Candidate]:
+def _filter_by_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iterable[Candidate]) -> list[Candidate]:
     """The definitions with the symbol's path, or else definitions that differ only in parts that the source omits."""
     paths = [(c, path_of(c[1].name)) for c in candidates]
     if same := [c for c, path in paths if path == key]:
         return same
-    named = _without_anonymous(key)
-    if same := [c for c, path in paths if _without_anonymous(path) == named]:
+    named = _strip_anonymous(key)
+    if same := [c for c, path in paths if _strip_anonymous(path) == named]:
         return same
     # A definition's name omits inline namespaces. A symbol does not mark them: only a name like `v1` identifies one.
-    unversioned = tuple(part for part in named if not VERSION.fullmatch(part))
-    if len(unversioned) < len(named) and (same := [c for c, path in paths if _without_anonymous(path) == unversioned]):
+    unversioned = tuple(part for part in named if not VERSION_NAMESPACE.fullmatch(part))
+    if len(unversioned) < len(named) and (same := [c for c, path in paths if _strip_anonymous(path) == unversioned]):
         return same
     # `using namespace a; void Foo::bar() {}` defines a::Foo::bar: valid only in the symbol's translation unit.
     here = [(c, path) for c, path in paths if len(path) > 1 and PurePosixPath(c[0]).name == symbol.unit]
@@ -195,10 +217,10 @@ def _same_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iterable[
     return [c for c, path in here if key[-1:] == path[-1:] and path[-1].startswith("~")]
 
 
-VERSION = re.compile(r"(?:\w+_)?v\d+(?:_\d+)*|V\d+(?:_\d+)*")
+VERSION_NAMESPACE = re.compile(r"(?:\w+_)?v\d+(?:_\d+)*|V\d+(?:_\d+)*")
 
 
-def _without_anonymous(path: tuple[str, ...]) -> tuple[str, ...]:
+def _strip_anonymous(path: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(part for part in path if part != ANONYMOUS)
 
 
@@ -206,40 +228,40 @@ def _is_implicit(name: Name, fitting: Sequence[Candidate]) -> bool:
     """Whether the symbol is a constructor, destructor or assignment that the compiler must have generated."""
     if len(name.parts) < 2:
         return False
-    of_class, own = name.parts[-2].text, name.parts[-1].text
+    class_name, own_name = name.parts[-2].text, name.parts[-1].text
     parameters = name.parameters or ()
-    if own == "operator=" and name.parameters is None and not fitting:
+    if own_name == "operator=" and name.parameters is None and not fitting:
         return True
-    if own in (of_class, "operator=") and len(parameters) == 1 and _main_type(parameters[0]) == of_class:
-        return not any(_main_type((_definition_parameters(d) or ("",))[0]) == of_class for _, d in fitting)
-    return own in (of_class, "~" + of_class) and not fitting
+    if own_name in (class_name, "operator=") and len(parameters) == 1 and _main_type(parameters[0]) == class_name:
+        return not any(_main_type((_definition_parameters(d) or ("",))[0]) == class_name for _, d in fitting)
+    return own_name in (class_name, "~" + class_name) and not fitting
 
 
-def _of_unit(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> list[Candidate]:
+def _prefer_unit(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> list[Candidate]:
     """The definitions in the symbol's translation unit, or else those in the unit's header."""
     if symbol.unit is None:
         return list(candidates)
     unit = PurePosixPath(symbol.unit)
-    same = _keep(candidates, lambda path, _: path.name == unit.name)
-    return same or _keep_all(candidates, lambda path, _: path.stem == unit.stem)
+    same = _select(candidates, lambda path, _: path.name == unit.name)
+    return same or _select_or_keep_all(candidates, lambda path, _: path.stem == unit.stem)
 
 
-def _of_constness(name: Name, candidates: Sequence[Candidate]) -> list[Candidate]:
-    return _keep_all(candidates, lambda _, definition: definition.is_const == name.is_const)
+def _prefer_constness(name: Name, candidates: Sequence[Candidate]) -> list[Candidate]:
+    return _select_or_keep_all(candidates, lambda _, definition: definition.is_const == name.is_const)
 
 
-def _of_types(
+def _filter_by_types(
     name: Name, parameters: tuple[str, ...], candidates: Sequence[Candidate], classes_named: ClassesNamed
 ) -> list[tuple[Candidate, float]]:
     """The definitions whose parameters may have the symbol's types, each with its score."""
     if not parameters:
         return [(each, 0) for each in candidates]
     arguments = [argument for part in name.parts if part.arguments for argument in split_parameters(part.arguments)]
-    around = tuple(part.text for part in name.parts[:-1])
-    known = Known(cache(lambda written: _is_class(written, around, classes_named)), frozenset(arguments))
+    enclosing = tuple(part.text for part in name.parts[:-1])
+    known = Known(cache(lambda written: _is_class(written, enclosing, classes_named)), frozenset(arguments))
     if all(each[1].parameters is None for each in candidates):  # defined by macros
         return [(each, 0) for each in candidates]
-    fits = [(each, fit(parameters, _definition_parameters(each[1]) or (), known)) for each in candidates]
+    fits = [(each, score_parameters(parameters, _definition_parameters(each[1]) or (), known)) for each in candidates]
     certain = [(each, found.score) for each, found in fits if found and not found.is_doubtful]
     if certain or len(candidates) > 1:
         return certain
@@ -252,28 +274,32 @@ def _is_class(written: Type, around: tuple[str, ...], classes_named: ClassesName
     if not written.scope and written.name in around:
         return True
     for path in map(path_of, classes_named(written.name)):
-        scope = _without_anonymous(path[: -1 - len(written.scope)])
+        scope = _strip_anonymous(path[: -1 - len(written.scope)])
         if path[-1 - len(written.scope) : -1] == written.scope and scope == around[: len(scope)]:
             return True
     return False
 
 
-def _reachable(symbol: NativeSymbol, scored: list[tuple[Candidate, float]]) -> list[tuple[Candidate, float]]:
+def _filter_reachable(symbol: NativeSymbol, scored: list[tuple[Candidate, float]]) -> list[tuple[Candidate, float]]:
     """The definitions visible to the symbol's translation unit: in its own file, or in a file that it may include."""
     if symbol.unit is None:
         return scored
     unit = PurePosixPath(symbol.unit).name
-    if not _UNIT.search(unit) or unit.startswith("unity_"):  # an object file, or a CMake unity build of other units
+    if not _TRANSLATION_UNIT.search(unit) or unit.startswith(
+        "unity_"
+    ):  # an object file, or a CMake unity build of other units
         return scored
-    return [each for each in scored if PurePosixPath(each[0][0]).name == unit or not _UNIT.search(each[0][0])]
+    return [
+        each for each in scored if PurePosixPath(each[0][0]).name == unit or not _TRANSLATION_UNIT.search(each[0][0])
+    ]
 
 
-def _best(scored: Sequence[tuple[Candidate, float]]) -> list[Candidate]:
-    most = max((score for _, score in scored), default=0)
-    return [each for each, score in scored if score > most - _EQUAL]
+def _select_best(scored: Sequence[tuple[Candidate, float]]) -> list[Candidate]:
+    max_count = max((score for _, score in scored), default=0)
+    return [each for each, score in scored if score > max_count - _SCORE_TOLERANCE]
 
 
-def _alike(parameters: tuple[str, ...], candidates: Sequence[Candidate]) -> list[Candidate]:
+def _select_most_similar(parameters: tuple[str, ...], candidates: Sequence[Candidate]) -> list[Candidate]:
     if len(candidates) < 2 or not parameters:
         return list(candidates)
     scores = [_type_score(parameters, definition) for _, definition in candidates]
@@ -281,32 +307,34 @@ def _alike(parameters: tuple[str, ...], candidates: Sequence[Candidate]) -> list
     return [candidate for candidate, score in zip(candidates, scores, strict=True) if score == best]
 
 
-def _narrow(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+def _order_candidates(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The definitions, nearest to the symbol's unit first; tests and stubs only if nothing else remains."""
-    here = _keep_all(candidates, lambda path, _: not _ELSEWHERE.search(str(path)))
-    kept = _keep_all(here, lambda path, _: not _OTHER.search(str(path)))
+    this_platform = _select_or_keep_all(candidates, lambda path, _: not _OTHER_PLATFORM_PATH.search(str(path)))
+    preferred = _select_or_keep_all(this_platform, lambda path, _: not _TEST_PATH.search(str(path)))
     stem = PurePosixPath(symbol.unit).stem if symbol.unit else None
-    ordered = sorted(kept, key=lambda c: (PurePosixPath(c[0]).stem != stem, c[0], c[1].line))
+    ordered = sorted(preferred, key=lambda c: (PurePosixPath(c[0]).stem != stem, c[0], c[1].line))
     by_place = {(path, definition.line): (path, definition) for path, definition in reversed(ordered)}
     return tuple(reversed(by_place.values()))
 
 
-_UNIT = re.compile(r"\.(?:c|cc|cpp|cxx|c\+\+|C|m|mm|cu)$")
-_OTHER = re.compile(
+_TRANSLATION_UNIT = re.compile(r"\.(?:c|cc|cpp|cxx|c\+\+|C|m|mm|cu)$")
+_TEST_PATH = re.compile(
     r"(?:_test|_stub|_mock|_fake|_benchmark|_fuzz)(?:s|er|ing|_?(?:util|lib|base|case|common|helper|main)\w*)?\.\w+$"
     r"|/(?:tests?|testing|mocks?|stubs?|examples?|samples?|docs?)/"
 )
 
 # Files for platforms without ELF, by naming convention.
-_ELSEWHERE = re.compile(r"(?:^|[/_.-])(?:win(?:32|64|dows)|macos|osx|darwin|msvc)(?=[/_.-])", re.I)
+_OTHER_PLATFORM_PATH = re.compile(r"(?:^|[/_.-])(?:win(?:32|64|dows)|macos|osx|darwin|msvc)(?=[/_.-])", re.I)
 
 
-def _keep(candidates: Sequence[Candidate], holds: Callable[[PurePosixPath, Definition], bool]) -> list[Candidate]:
+def _select(candidates: Sequence[Candidate], holds: Callable[[PurePosixPath, Definition], bool]) -> list[Candidate]:
     return [c for c in candidates if holds(PurePosixPath(c[0]), c[1])]
 
 
-def _keep_all(candidates: Sequence[Candidate], holds: Callable[[PurePosixPath, Definition], bool]) -> list[Candidate]:
-    return _keep(candidates, holds) or list(candidates)
+def _select_or_keep_all(
+    candidates: Sequence[Candidate], holds: Callable[[PurePosixPath, Definition], bool]
+) -> list[Candidate]:
+    return _select(candidates, holds) or list(candidates)
 
 
 def _parameters(name: Name) -> tuple[str, ...]:
@@ -322,7 +350,7 @@ def _definition_parameters(definition: Definition) -> tuple[str, ...] | None:
     return () if text is None else split_parameters(text.strip().removeprefix("(").removesuffix(")"))
 
 
-def _takes(definition: Definition, parameters: tuple[str, ...]) -> bool:
+def _accepts_count(definition: Definition, parameters: tuple[str, ...]) -> bool:
     """Whether the definition accepts this number of parameters; one with a pack accepts any number beyond the others.
 
     A function defined by a macro has no written parameters, so it accepts any.
@@ -337,38 +365,64 @@ def _takes(definition: Definition, parameters: tuple[str, ...]) -> bool:
 
 
 _WORDS = re.compile(r"[A-Za-z_]\w*|&&|[*&]")
-_NOISE = frozenset(("volatile", "std", "absl", "class", "struct", "typename", "unsigned", "int", "allocator"))
-_SAME = {  # as written -> as a demangler prints it
+_IGNORED_WORDS = frozenset(("volatile", "std", "absl", "class", "struct", "typename", "unsigned", "int", "allocator"))
+_DEMANGLED_WORDS = {  # as written -> as a demangler prints it
     **{"uint64_t": "long", "int64_t": "long", "size_t": "long", "uint32_t": "unsigned", "int32_t": "int"},
     **{"string_view": "basic_string_view", "uint8_t": "unsigned", "int8_t": "signed"},
 }
-_MAIN = re.compile(r"(?:(?:const|volatile|class|struct|enum|typename)\s+)*(?:::)?(?:\w+::)*(\w+)")
+_MAIN_TYPE = re.compile(r"(?:(?:const|volatile|class|struct|enum|typename)\s+)*(?:::)?(?:\w+::)*(\w+)")
 _ARGUMENTS = re.compile(r"<[^<>]*>")
-_EQUAL = 1e-6  # tolerance for sums of floats
-_DEEPEST = 8  # template arguments inside template arguments
+_SCORE_TOLERANCE = 1e-6  # tolerance for sums of floats
+_MAX_TEMPLATE_DEPTH = 8  # template arguments inside template arguments
 
 
 def _type_score(parameters: tuple[str, ...], definition: Definition) -> float:
     """How much the types of a definition resemble the symbol's: 0 to 2 for each parameter."""
     score = 0.0
     for wanted, written in zip(parameters, _definition_parameters(definition) or (), strict=False):
-        left, right = _signature(wanted), _signature(written.partition("=")[0])
+        left, right = _significant_words(wanted), _significant_words(written.partition("=")[0])
         score += _main_type(wanted) == _main_type(written)
         score += 2 * len(left & right) / (len(left) + len(right) + 1)
     return round(score, 6)
 
 
-def _signature(parameter: str) -> frozenset[str]:
+def _significant_words(parameter: str) -> frozenset[str]:
     words = _WORDS.findall(parameter)
-    return frozenset(_SAME.get(word, word) for word in words if word not in _NOISE)
+    return frozenset(_DEMANGLED_WORDS.get(word, word) for word in words if word not in _IGNORED_WORDS)
 
 
 def _main_type(parameter: str) -> str:
     """Return `ReadWriteSet` for `const xla::BufferUse::ReadWriteSet& other`."""
     text = parameter.replace(f"{ANONYMOUS}::", "")
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_TEMPLATE_DEPTH):
         if "<" not in text:
             break
         text = _ARGUMENTS.sub("", text)
-    found = _MAIN.match(text)
-    return _SAME.get(found[1], found[1]) if found else ""
+    found = _MAIN_TYPE.match(text)
+    return _DEMANGLED_WORDS.get(found[1], found[1]) if found else ""
+
+
+def generator_names(key: tuple[str, ...]) -> Iterator[str]:
+    """The names of the possible classes of a generated function, innermost first.
+
+    `key` is the path of the function. Prefixes and suffixes of generators are removed: `createFooPass`,
+    `FooOpGenericAdaptorBase`.
+    """
+    for part in reversed(key):
+        name = part.removeprefix("create").removeprefix("~")
+        while name[:1].isupper():
+            yield name
+            if match_symbol := _GENERATED_PREFIX.match(
+                name
+            ):  # AttrDef<Ifrt_Dialect, "IfrtDevices"> is usually named Ifrt_DevicesAttr
+                yield name[match_symbol.end() :]
+            shorter = _GENERATED_SUFFIX.sub("", name)
+            if shorter == name:
+                break
+            name = shorter
+
+
+_GENERATED_PREFIX = re.compile(r"[A-Z][a-z]+(?=[A-Z][a-z]\w*(?:Attr|Type)$)")
+_GENERATED_SUFFIX = re.compile(
+    r"(?:GenericAdaptorBase|GenericAdaptor|Adaptor|Storage|InterfaceTraits|Base|Options|DefaultTypeInternal|Stub)$"
+)

@@ -1,15 +1,19 @@
-"""The lookup key of definitions."""
+"""The lookup key of definitions, and the files of a tree that are likely to define a function."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from framedex.binaries.names import ANONYMOUS, LAMBDA, Name, parse_name
-from framedex.patterns import compiled_on_use
+from framedex.lazy import compiled_on_use
+from framedex.path_resolution.moved_files import TreeFiles
 
 _PLAIN = compiled_on_use(r"[\w:]+")
 # nanobind renamed the function that NB_MODULE defines; the extractor uses the older name.
 _CONVERSION = compiled_on_use(r"operator (?!new\b|delete\b|co_await\b)")
-_MODULE = compiled_on_use(r"nanobind_\w+_exec")
-_MODULES = compiled_on_use(r"nanobind_\w+_exec_impl|pybind11_init_\w+|TestBody")
+_NANOBIND_MODULE = compiled_on_use(r"nanobind_\w+_exec")
+_MACRO_DEFINED = compiled_on_use(r"nanobind_\w+_exec_impl|pybind11_init_\w+|TestBody")
 
 
 def short_name(name: str) -> str:
@@ -28,18 +32,18 @@ def short_name(name: str) -> str:
 
 def key_of(name: Name) -> tuple[str, ...]:
     """The path of a symbol, comparable with `path_of` of definitions."""
-    return tuple(_comparable(part) for part in name.key)
+    return tuple(_normalise_part(part) for part in name.key)
 
 
-def _comparable(part: str) -> str:
+def _normalise_part(part: str) -> str:
     if part.startswith("operator ") and _CONVERSION.match(part):
         return "operator type"  # a template has its parameter here in place of the type
-    return f"{part}_impl" if _MODULE.fullmatch(part) else part
+    return f"{part}_impl" if _NANOBIND_MODULE.fullmatch(part) else part
 
 
-def is_of_macro(function: str) -> bool:
+def is_defined_by_macro(function: str) -> bool:
     """Whether a macro defines this function (a module, a test); its written parameters differ from the symbol's."""
-    return _MODULES.fullmatch(function) is not None
+    return _MACRO_DEFINED.fullmatch(function) is not None
 
 
 def path_of(name: str) -> tuple[str, ...]:
@@ -53,3 +57,41 @@ def short_of(key: tuple[str, ...]) -> str:
     if named[-1:] == ["operator="] and len(named) > 1:
         named.pop()
     return named[-1].removeprefix("~") if named else "".join(key[-1:])
+
+
+_HEADERS = (".h", ".hpp", ".hh", ".inl", ".cuh", "_internal.h", "-inl.h", "_base.h")
+_WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def find_likely_files(files: TreeFiles, symbol: str, unit: str) -> list[str]:
+    """The files that may define a function, most likely first.
+
+    They are its translation unit, the unit's header, and files named after its class or namespace by convention
+    (`PjRtClient` -> `pjrt_client.h`).
+    """
+    folders, stems = _name_parts(symbol)
+    unit_files = _in_matching_folders(files.files_with_tail(unit), folders) if unit else []
+    found = dict.fromkeys(unit_files)
+    stem = unit.rpartition("/")[2].partition(".")[0]
+    for candidate in (stem, *stems):
+        for ending in (*_HEADERS, ".cc", ".cpp"):
+            if candidate and (same := files.files_called(candidate + ending)):
+                found.update(dict.fromkeys(_in_matching_folders(same, folders)))
+    return list(found)
+
+
+def _name_parts(symbol: str) -> tuple[frozenset[str], list[str]]:
+    """The words of a symbol's path as folder names, and its classes and namespaces as file names, innermost first."""
+    key = [part for part in parse_name(symbol).key[:-1] if part not in (ANONYMOUS, LAMBDA)]
+    scopes = [_WORD_BOUNDARY.sub("_", part).lower() for part in reversed(key)]
+    # PjRt and StableHLO are one word in file names.
+    joined = [name.replace("pj_rt", "pjrt").replace("stable_hlo", "stablehlo") for name in scopes]
+    return frozenset(part.lower() for part in key), list(dict.fromkeys(joined + scopes))
+
+
+def _in_matching_folders(files: Sequence[str], folders: frozenset[str]) -> list[str]:
+    """Among files with one name, those in folders named after the function's namespaces."""
+    if len(files) < 2:
+        return list(files)
+    scores = [len(folders.intersection(path.split("/"))) for path in files]
+    return [path for score, path in zip(scores, files, strict=True) if score == max(scores)]

@@ -2,7 +2,7 @@
 
 A text names a line of the file that its program ran. The local file may be another version: then the line may be past
 its end, on a line without code, or inside another function. This check only finds contradictions. A line that moved
-within its function is only found through the release (`releases/stated.py`).
+within its function is only found through the release (`releases/statements.py`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from enum import Enum, auto
 from pathlib import Path, PurePath
 from threading import Lock
 
+from framedex.lazy import Recall, compiled_on_use
 from framedex.model import Definition, Language
 from framedex.nativepart import NoNativePartError
-from framedex.path_resolution.files import FoundFile, found_file
-from framedex.patterns import compiled_on_use
-from framedex.recall import Recall
+from framedex.path_resolution.files import FoundFile, find_file
 from framedex.regularfile import read_regular
 from framedex.sources.files import language_of
 from framedex.sources.names import short_name
@@ -30,13 +29,13 @@ Named = tuple[str, Definition]
 Known = tuple[int, int, bool, Sequence[Named]]
 """The record of a file in an index: mtime (ns), size, whether it was parsed completely, and its definitions."""
 
-_OF_A_DEFINITION, _OF_A_LINE = 400, 60  # bytes
-_MOST_ABOVE = 200  # lines searched for decorators
-_ABOVE_NAME = 2  # lines above the name that compilers include: template head, attributes, return type
+_BYTES_PER_DEFINITION, _BYTES_PER_LINE = 400, 60  # bytes
+_MAX_LINES_ABOVE = 200  # lines searched for decorators
+_HEAD_LINES = 2  # lines above the name that compilers include: template head, attributes, return type
 _UNNAMED = compiled_on_use(r"<(?:listcomp|dictcomp|setcomp|genexpr)>")
 _NAME = compiled_on_use(r"[^\W\d]\w*|<lambda>|<module>")
 _STRING = compiled_on_use(r"""\"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
-_READ = frozenset(("python", "cpp"))
+_PARSED_LANGUAGES = frozenset(("python", "cpp"))
 _SCOPES = frozenset(("function", "method", "class"))
 _BODIES = frozenset(("function", "method"))
 
@@ -80,7 +79,11 @@ class Outline:
     @property
     def weight(self) -> int:
         """The approximate memory use in bytes."""
-        return _OF_A_DEFINITION * len(self.definitions or ()) + _OF_A_LINE * len(self.silent) + 8 * len(self.texts)
+        return (
+            _BYTES_PER_DEFINITION * len(self.definitions or ())
+            + _BYTES_PER_LINE * len(self.silent)
+            + 8 * len(self.texts)
+        )
 
     def fit(self, function: str, line: int, language: Language | None, source: str = "") -> Fit:
         """Whether the function of a frame (empty if unnamed) can have been at a line.
@@ -90,42 +93,46 @@ class Outline:
         is_quoted = bool(source) and line <= len(self.texts)
         if is_quoted and self.texts[line - 1] != hash(source.strip()):
             return Fit.CONTRADICTS
-        verdict = self._fit(function, line, language)
+        verdict = self._check(function, line, language)
         return Fit.FITS if is_quoted and verdict is Fit.UNKNOWN else verdict
 
-    def _fit(self, function: str, line: int, language: Language | None) -> Fit:
+    def _check(self, function: str, line: int, language: Language | None) -> Fit:
         if line > max(self.lines + (not function), 1):  # parsers report a missing token at the end of a file
             return Fit.CONTRADICTS
         if not function or self.definitions is None:
             return Fit.UNKNOWN
         if self.language == "python" and language is not Language.NATIVE:
-            return self._fit_of_python(function, line)
+            return self._check_python(function, line)
         if self.language == "cpp" and language is not Language.PYTHON:
-            return self._fit_of_cpp(function, line)
+            return self._check_cpp(function, line)
         return Fit.UNKNOWN
 
     def defined(self, function: str) -> list[Definition]:
         """The functions with this name in the file."""
         definitions = self.definitions or ()
         if self.language == "python":
-            path = _path(function)
-            return [each for _, each in definitions if each.kind in _BODIES and path and _same(path, _path(each.name))]
-        wanted = _short(function)
+            path = _name_parts(function)
+            return [
+                each
+                for _, each in definitions
+                if each.kind in _BODIES and path and _is_same_name(path, _name_parts(each.name))
+            ]
+        wanted = _lookup_key(function)
         return [each for short, each in definitions if short == wanted and each.kind in _BODIES]
 
     def around(self, function: str, line: int) -> tuple[str, int] | None:
         """The qualified name of the Python function with this name around a line, and its first decorator's line."""
-        path = _path(function)
+        path = _name_parts(function)
         bodies = [each for each in self.extents if each.definition.kind in _BODIES]
         inside = [each for each in bodies if each.begin <= line <= each.definition.end_line]
-        named = [each for each in inside if _same(path, _path(each.definition.name))]
+        named = [each for each in inside if _is_same_name(path, _name_parts(each.definition.name))]
         innermost = max(named, key=lambda each: each.begin, default=None)
         return None if innermost is None else (innermost.definition.name, innermost.begin)
 
-    def _fit_of_python(self, function: str, line: int) -> Fit:
+    def _check_python(self, function: str, line: int) -> Fit:
         if line in self.silent and line > 1:  # line 1 is the start of the module, even if silent
             return Fit.CONTRADICTS
-        path = _path(function)
+        path = _name_parts(function)
         while path and _UNNAMED.fullmatch(path[-1]):  # it runs within its enclosing function
             path = path[:-1]
         path = path[-1:] if path[-1:] == ("<lambda>",) else path  # a lambda in a default value is outside its function
@@ -139,14 +146,14 @@ class Outline:
         if inside:
             innermost = max(each.definition.line for each in inside)
             around = [each for each in around if each.definition.line >= innermost]
-        if any(_same(path, _path(each.definition.name)) for each in around):
+        if any(_is_same_name(path, _name_parts(each.definition.name)) for each in around):
             return Fit.FITS
         return Fit.CONTRADICTS if self.is_sound else Fit.UNKNOWN
 
-    def _fit_of_cpp(self, function: str, line: int) -> Fit:
-        wanted = _short(function)
+    def _check_cpp(self, function: str, line: int) -> Fit:
+        wanted = _lookup_key(function)
         same = [each for short, each in self.definitions or () if short == wanted and each.kind != "declaration"]
-        if any(each.line - _ABOVE_NAME <= line <= each.end_line for each in same):
+        if any(each.line - _HEAD_LINES <= line <= each.end_line for each in same):
             return Fit.FITS
         functions = same
         if not same and not wanted.startswith("operator"):  # debug information names a lambda `operator()`
@@ -155,9 +162,9 @@ class Outline:
         return Fit.CONTRADICTS if is_elsewhere else Fit.UNKNOWN
 
 
-def outline_of(path: str, known: Callable[[str], Known | None] = lambda path: None) -> Outline | None:
+def read_outline(path: str, known: Callable[[str], Known | None] = lambda path: None) -> Outline | None:
     """The outline of a file; None if it is unreadable or too large. `known` looks up its stored definitions."""
-    file = found_file(path)
+    file = find_file(path)
     if file is None:
         return None
     try:
@@ -165,13 +172,13 @@ def outline_of(path: str, known: Callable[[str], Known | None] = lambda path: No
     except OSError:
         return None
     language = language_of(path)
-    stored = known(path) if language in _READ else None
+    stored = known(path) if language in _PARSED_LANGUAGES else None
     if stored is None or stored[:2] != (file.modified, file.size):
-        return _outline(language, content, lambda: _extracted(path))
-    return _outline(language, content, lambda: (stored[3], stored[2]))
+        return _build_outline(language, content, lambda: _extract_definitions(path))
+    return _build_outline(language, content, lambda: (stored[3], stored[2]))
 
 
-def outline_of_map(path: str, known: Known) -> Outline:
+def outline_from_map(path: str, known: Known) -> Outline:
     """The outline of a file in a source map: its definitions are known, its lines are not."""
     _, _, is_sound, definitions = known
     is_read = language_of(path) == "cpp"
@@ -181,55 +188,55 @@ def outline_of_map(path: str, known: Known) -> Outline:
 class Outlines:
     """The outlines of files, cached until a file changes. Thread-safe."""
 
-    def __init__(self, most: int = 32 << 20) -> None:
+    def __init__(self, max_bytes: int = 32 << 20) -> None:
         """`most` limits the memory for outlines, in bytes, approximately."""
-        self._kept: Recall[str, tuple[FoundFile, Outline | None]] = Recall(most)
+        self._outlines: Recall[str, tuple[FoundFile, Outline | None]] = Recall(max_bytes)
         self._lock = Lock()
 
     def of(self, path: str, known: Callable[[str], Known | None] = lambda path: None) -> Outline | None:
-        """The current outline of a file; None if it is unreadable or too large. `known` as for `outline_of`."""
-        file = found_file(path)
-        kept = self._kept.get(path)
-        if file is None or (kept is not None and kept[0] == file):
-            return kept[1] if file is not None and kept is not None else None
-        outline = outline_of(path, known)
+        """The current outline of a file; None if it is unreadable or too large. `known` as for `read_outline`."""
+        file = find_file(path)
+        cached = self._outlines.get(path)
+        if file is None or (cached is not None and cached[0] == file):
+            return cached[1] if file is not None and cached is not None else None
+        outline = read_outline(path, known)
         with self._lock:
-            self._kept.keep(path, (file, outline), outline.weight if outline is not None else 0)
+            self._outlines.store(path, (file, outline), outline.weight if outline is not None else 0)
         return outline
 
 
-def outline_of_content(path: str, content: bytes) -> Outline:
+def parse_outline(path: str, content: bytes) -> Outline:
     """The outline of an earlier content of the file at `path`."""
 
-    def extracted() -> tuple[Sequence[Named], bool]:
+    def extract() -> tuple[Sequence[Named], bool]:
         from tempfile import NamedTemporaryFile
 
         with NamedTemporaryFile(suffix=PurePath(path).suffix) as file:  # the extractor accepts only files
             file.write(content)
             file.flush()
-            return _extracted(file.name)
+            return _extract_definitions(file.name)
 
-    return _outline(language_of(path), content, extracted)
+    return _build_outline(language_of(path), content, extract)
 
 
-def _outline(language: str | None, content: bytes, read: Callable[[], tuple[Sequence[Named], bool]]) -> Outline:
-    unread = Outline(None, _count(content), content=hash(content))
-    if language not in _READ:
+def _build_outline(language: str | None, content: bytes, read: Callable[[], tuple[Sequence[Named], bool]]) -> Outline:
+    unread = Outline(None, _count_lines(content), content=hash(content))
+    if language not in _PARSED_LANGUAGES:
         return unread
     try:
         definitions, is_sound = read()
     except NoNativePartError:  # without the extractor, only the length of a file is checked
         return unread
     if language == "cpp":
-        return Outline(language, _count(content), definitions, is_sound=is_sound, content=hash(content))
+        return Outline(language, _count_lines(content), definitions, is_sound=is_sound, content=hash(content))
     lines = content.decode("utf-8", "replace").split("\n")
     silent = frozenset(number for number, line in enumerate(lines, 1) if _is_silent(line))
-    extents = tuple(_extent(each, lines) for _, each in definitions)
+    extents = tuple(_find_extent(each, lines) for _, each in definitions)
     texts = array("q", (hash(line.strip()) for line in lines))
-    return Outline(language, _count(content), definitions, silent, extents, is_sound, texts, hash(content))
+    return Outline(language, _count_lines(content), definitions, silent, extents, is_sound, texts, hash(content))
 
 
-def _extracted(path: str) -> tuple[Sequence[Named], bool]:
+def _extract_definitions(path: str) -> tuple[Sequence[Named], bool]:
     """The definitions in a file, and whether it was parsed completely."""
     from framedex.sources.extraction import extract_files
 
@@ -238,7 +245,7 @@ def _extracted(path: str) -> tuple[Sequence[Named], bool]:
     return named, not found.errors and not found.problems
 
 
-def _count(content: bytes) -> int:
+def _count_lines(content: bytes) -> int:
     return content.count(b"\n") + (not content.endswith(b"\n") and bool(content))
 
 
@@ -251,7 +258,7 @@ def _is_silent(line: str) -> bool:
     return not text or (text.startswith("#") and "{" not in text)
 
 
-def _extent(definition: Definition, lines: Sequence[str]) -> _Extent:
+def _find_extent(definition: Definition, lines: Sequence[str]) -> _Extent:
     if definition.kind not in _SCOPES:
         return _Extent(definition.line, definition.end_line, definition)
     return _Extent(_first_decorator(definition.line, lines), _header_end(definition, lines), definition)
@@ -260,7 +267,7 @@ def _extent(definition: Definition, lines: Sequence[str]) -> _Extent:
 def _first_decorator(line: int, lines: Sequence[str]) -> int:
     """The line of the first decorator above a definition, or the definition's own line (1-based)."""
     first, indent = line, _indent(lines[line - 1]) if line <= len(lines) else 0
-    for number in range(line - 1, max(line - _MOST_ABOVE, 0), -1):
+    for number in range(line - 1, max(line - _MAX_LINES_ABOVE, 0), -1):
         text = lines[number - 1]
         stripped = text.strip()
         if not stripped or stripped.startswith("#") or _indent(text) > indent or stripped[0] in ")]}":
@@ -286,18 +293,18 @@ def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _path(function: str) -> tuple[str, ...]:
+def _name_parts(function: str) -> tuple[str, ...]:
     """The parts of a Python name, without `<locals>`: `f.<locals>.g` becomes `f`, `g`."""
     return tuple(part for part in function.split(".") if part != "<locals>")
 
 
-def _same(path: Sequence[str], defined: Sequence[str]) -> bool:
+def _is_same_name(path: Sequence[str], defined: Sequence[str]) -> bool:
     """Whether two names mean the same function: one is a suffix of the other."""
     length = min(len(path), len(defined))
     return length > 0 and path[-length:] == defined[-length:]
 
 
-def _short(function: str) -> str:
+def _lookup_key(function: str) -> str:
     from framedex.binaries.demangle import demangle
 
     return short_name(demangle(function))

@@ -15,30 +15,72 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from framedex.binaries.names import INLINE_NAMESPACES, split_parameters
-from framedex.patterns import compiled_on_use
-from framedex.sources.standard_types import (
-    BUILT_IN,
-    BUILT_IN_WORDS,
-    NO_TYPE,
-    OF_CHARACTERS,
-    SAME_EVERYWHERE,
-    STANDARD_CLASSES,
+from framedex.lazy import compiled_on_use
+
+BUILT_IN = frozenset(
+    (
+        *("void", "bool", "char", "signed char", "unsigned char", "short", "unsigned short", "int"),
+        *("unsigned int", "long", "unsigned long", "long long", "unsigned long long", "__int128"),
+        *("unsigned __int128", "float", "double", "long double", "wchar_t", "char8_t", "char16_t"),
+        *("char32_t", "_Float16", "__bf16", "nullptr_t"),
+    )
 )
 
-_REMEMBERED = 1 << 14  # cached types: enough for a large library
+BUILT_IN_WORDS = frozenset(word for each in BUILT_IN - {"nullptr_t"} for word in each.split())
+
+IGNORED_WORDS = frozenset(
+    (
+        *("class", "struct", "enum", "union", "typename", "register", "inline", "restrict", "__restrict"),
+        *("__restrict__", "volatile"),
+    )
+)
+"""Words within a type that do not change its meaning."""
+
+STANDARD_TYPEDEFS = {
+    **dict.fromkeys(
+        ("size_t", "uint64_t", "uintptr_t", "uintmax_t", "uint_fast64_t", "uint_fast32_t"), "unsigned long"
+    ),
+    **dict.fromkeys(("ssize_t", "int64_t", "ptrdiff_t", "intptr_t", "intmax_t", "off_t", "time_t"), "long"),
+    **{"uint32_t": "unsigned int", "int32_t": "int", "uint16_t": "unsigned short", "int16_t": "short"},
+    **{"uint8_t": "unsigned char", "int8_t": "signed char", "nullptr_t": "nullptr_t", "streamsize": "long"},
+}
+"""Typedefs in <cstddef>, <cstdint> and <sys/types.h> and their types, on 64-bit Linux."""
+
+CHARACTER_TYPEDEFS = frozenset(
+    (
+        *("string", "string_view", "ostream", "istream", "iostream", "stringstream", "ostringstream"),
+        *("istringstream", "fstream", "ofstream", "ifstream", "streambuf", "stringbuf", "filebuf", "ios"),
+        *("regex",),
+    )
+)
+"""Typedefs of class templates with a character type: `string` is `basic_string<char>`."""
+
+STANDARD_CLASSES = CHARACTER_TYPEDEFS | frozenset(
+    (
+        *("vector", "map", "set", "unordered_map", "unordered_set", "multimap", "multiset", "list"),
+        *("deque", "array", "pair", "tuple", "optional", "variant", "any", "function", "shared_ptr"),
+        *("unique_ptr", "weak_ptr", "initializer_list", "atomic", "complex", "bitset", "queue", "stack"),
+        *("span", "expected", "reference_wrapper", "thread", "mutex", "recursive_mutex", "unique_lock"),
+        *("lock_guard", "condition_variable", "promise", "future", "shared_future", "exception_ptr"),
+        *("exception", "type_info", "locale", "error_code", "allocator"),
+    )
+)
 
 
-NONE, UNKNOWN, SAME = 0.0, 1.0, 3.0
+_CACHE_SIZE = 1 << 14  # cached types: enough for a large library
+
+
+IMPOSSIBLE, UNKNOWN, SAME = 0.0, 1.0, 3.0
 """Scores of a written parameter: impossible; a name that may be a typedef or template parameter; the same type.
 
 A score in between is better than the lower one: the same template with partly unknown arguments.
 """
 
-_TEMPLATE_OF_ANOTHER_NAME = 0.5  # a template alias is rarer than a plain typedef
-_OF_ANOTHER_SCOPE = 2.75  # the scope may be an alias
-_REFERENCE = 0.4  # a typedef of a reference is rare
-_DEEPEST = 32  # nested template arguments; deeper ones are not compared
-_LAYER = 0.05  # added for each `const`, `*` or `&` around an unknown name: each is evidence
+_ALIAS_TEMPLATE_SCORE = 0.5  # a template alias is rarer than a plain typedef
+_OTHER_SCOPE_SCORE = 2.75  # the scope may be an alias
+_REFERENCE_PENALTY = 0.4  # a typedef of a reference is rare
+_MAX_DEPTH = 32  # nested template arguments; deeper ones are not compared
+_LAYER_SCORE = 0.05  # added for each `const`, `*` or `&` around an unknown name: each is evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,27 +121,27 @@ class Fit(NamedTuple):
     is_doubtful: bool = False
 
 
-def fit(wanted: Sequence[str], written: Sequence[str], known: Known) -> Fit | None:
+def score_parameters(wanted: Sequence[str], written: Sequence[str], known: Known) -> Fit | None:
     """Return the score of written parameters against a symbol's; None if one cannot have the symbol's type."""
     comparison = _Comparison(known)
-    together = 0.0
-    for i, (theirs, ours) in enumerate(zip(wanted, written, strict=False)):
-        if is_pack(ours):
-            together += UNKNOWN * (len(wanted) - i)
+    total = 0.0
+    for i, (wanted_text, written_text) in enumerate(zip(wanted, written, strict=False)):
+        if is_pack(written_text):
+            total += UNKNOWN * (len(wanted) - i)
             break
-        found = comparison.fit(parsed(theirs), parsed(_without_default(ours)))
-        if found == NONE:
+        found = comparison.score(parse_type(wanted_text), parse_type(_strip_default(written_text)))
+        if found == IMPOSSIBLE:
             return None
-        together += found
-    return Fit(together, comparison.is_doubtful)
+        total += found
+    return Fit(total, comparison.is_doubtful)
 
 
 def is_pack(parameter: str) -> bool:
     """Whether a written parameter means any number of them: `Args&&... args`, or a macro."""
-    return ("..." in parameter and _is_pack(parameter)) or _SHOUTED.fullmatch(parameter) is not None
+    return ("..." in parameter and _is_pack(parameter)) or _MACRO_NAME.fullmatch(parameter) is not None
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_CACHE_SIZE)
 def _is_pack(parameter: str) -> bool:
     depth = 0
     for i, character in enumerate(parameter):
@@ -118,100 +160,102 @@ class _Comparison:
         self._meanings: dict[str, Type] = {}  # the type of each unknown name
         self._depth = 0
 
-    def fit(self, wanted: Type, written: Type) -> float:
+    def score(self, wanted: Type, written: Type) -> float:
         if not written.name or not wanted.name:
             return UNKNOWN
         if wanted.name == written.name:
-            return self._fit_of_namesakes(wanted, written)
+            return self._score_same_name(wanted, written)
         if written.name in BUILT_IN or (written.scope == ("std",) and written.name in STANDARD_CLASSES):
-            return NONE
-        meaning = _meaning(wanted, written)
+            return IMPOSSIBLE
+        meaning = _infer_type(wanted, written)
         if meaning is None:
-            return NONE
+            return IMPOSSIBLE
         self.is_doubtful |= self._known.is_class(written)
-        score = UNKNOWN if written.arguments is None else _TEMPLATE_OF_ANOTHER_NAME
+        score = UNKNOWN if written.arguments is None else _ALIAS_TEMPLATE_SCORE
         if meaning.layers[-1:] in (("&",), ("&&",)):
-            score -= _REFERENCE
-        score += _LAYER * len(written.layers)
-        return score if written.arguments is not None or self._agrees(written, meaning) else NONE
+            score -= _REFERENCE_PENALTY
+        score += _LAYER_SCORE * len(written.layers)
+        return score if written.arguments is not None or self._is_consistent(written, meaning) else IMPOSSIBLE
 
-    def _fit_of_namesakes(self, wanted: Type, written: Type) -> float:
-        if wanted.layers != written.layers or not self._agrees(written, _without_layers(wanted)):
-            return NONE
+    def _score_same_name(self, wanted: Type, written: Type) -> float:
+        if wanted.layers != written.layers or not self._is_consistent(written, _strip_layers(wanted)):
+            return IMPOSSIBLE
         is_elsewhere = written.scope and wanted.scope and written.scope[-1] != wanted.scope[-1]
-        best = _OF_ANOTHER_SCOPE if is_elsewhere else SAME
+        best = _OTHER_SCOPE_SCORE if is_elsewhere else SAME
         if wanted.parameters is not None and written.parameters is not None:
-            best = min(best, self._fit_of_lists(wanted.parameters, written.parameters, is_whole=True))
+            best = min(best, self._score_lists(wanted.parameters, written.parameters, is_whole=True))
         # A name without arguments is a class inside its own definition, or not a template.
-        if best != NONE and written.arguments is not None and wanted.arguments is not None:
-            best = min(best, self._fit_of_lists(wanted.arguments, written.arguments, is_whole=False))
+        if best != IMPOSSIBLE and written.arguments is not None and wanted.arguments is not None:
+            best = min(best, self._score_lists(wanted.arguments, written.arguments, is_whole=False))
         return best
 
-    def _fit_of_lists(self, wanted: Sequence[str], written: Sequence[str], is_whole: bool) -> float:
+    def _score_lists(self, wanted: Sequence[str], written: Sequence[str], is_whole: bool) -> float:
         """The score of template arguments, whose last ones may be defaults, or of a function type's parameters."""
         if is_whole and len(wanted) != len(written) and not any("..." in each for each in written):
-            return NONE
-        if self._depth == _DEEPEST:
+            return IMPOSSIBLE
+        if self._depth == _MAX_DEPTH:
             return UNKNOWN
         self._depth += 1
         fits = []
-        for theirs, ours in zip(wanted, written, strict=False):
-            if "..." in ours and not is_whole and _is_pack(ours):
+        for wanted_text, written_text in zip(wanted, written, strict=False):
+            if "..." in written_text and not is_whole and _is_pack(written_text):
                 break
-            fits.append(self._fit_of_arguments(theirs, ours))
+            fits.append(self._score_argument(wanted_text, written_text))
         self._depth -= 1
-        if NONE in fits:
-            return NONE
+        if IMPOSSIBLE in fits:
+            return IMPOSSIBLE
         if not fits or min(fits) == SAME:
             return SAME
         # Outside a template, an unknown argument cannot be a template parameter, only another type's name.
         return UNKNOWN + self._known.is_template + sum(fits) / len(fits) / SAME
 
-    def _fit_of_arguments(self, wanted: str, written: str) -> float:
+    def _score_argument(self, wanted: str, written: str) -> float:
         if not _VALUE.match(wanted):
-            return self.fit(parsed_argument(wanted), parsed_argument(written))
-        if _number(wanted) == _number(written):
+            return self.score(parse_argument_type(wanted), parse_argument_type(written))
+        if _strip_number_suffix(wanted) == _strip_number_suffix(written):
             return SAME
         # A template parameter has its value among the symbol's arguments; a value computed from it may not appear.
-        return UNKNOWN + (_NAME.fullmatch(written) is not None) * (1 if wanted in self._known.arguments else -_LAYER)
+        return UNKNOWN + (_NAME.fullmatch(written) is not None) * (
+            1 if wanted in self._known.arguments else -_LAYER_SCORE
+        )
 
-    def _agrees(self, written: Type, meaning: Type) -> bool:
+    def _is_consistent(self, written: Type, meaning: Type) -> bool:
         """Whether a name has the same meaning as before."""
         return self._meanings.setdefault("::".join((*written.scope, written.name)), meaning) == meaning
 
 
-def _without_layers(wanted: Type) -> Type:
+def _strip_layers(wanted: Type) -> Type:
     return Type(wanted.name, wanted.scope)
 
 
-def _number(value: str) -> str:
+def _strip_number_suffix(value: str) -> str:
     return value.rstrip("uUlL")
 
 
-def _meaning(wanted: Type, written: Type) -> Type | None:
+def _infer_type(wanted: Type, written: Type) -> Type | None:
     """The type of an unknown name if the parameter has the wanted type; None if that is impossible."""
-    theirs, ours = list(wanted.layers), list(written.layers)
-    while ours:
-        layer = ours.pop()
-        if layer == "&&" and theirs[-1:] == ["&"] and not ours:
-            return Type(wanted.name, wanted.scope, None, tuple(theirs[:-1]))  # a forwarding reference
-        if theirs[-1:] != [layer]:
+    wanted_layers, written_layers = list(wanted.layers), list(written.layers)
+    while written_layers:
+        layer = written_layers.pop()
+        if layer == "&&" and wanted_layers[-1:] == ["&"] and not written_layers:
+            return Type(wanted.name, wanted.scope, None, tuple(wanted_layers[:-1]))  # a forwarding reference
+        if wanted_layers[-1:] != [layer]:
             # `const T*` cannot be a pointer to non-const, but `const` has no effect on a function or array.
-            return None if layer != "const" or theirs[-1:] not in (["()"], ["[]"]) else wanted
-        theirs.pop()
-    if theirs[-1:] == ["const"]:
-        theirs.pop()
-    return Type(wanted.name, wanted.scope, None, tuple(theirs))
+            return None if layer != "const" or wanted_layers[-1:] not in (["()"], ["[]"]) else wanted
+        wanted_layers.pop()
+    if wanted_layers[-1:] == ["const"]:
+        wanted_layers.pop()
+    return Type(wanted.name, wanted.scope, None, tuple(wanted_layers))
 
 
-@lru_cache(_REMEMBERED)
-def parsed(text: str) -> Type:
+@lru_cache(_CACHE_SIZE)
+def parse_type(text: str) -> Type:
     """Parse a parameter's type, as a demangler prints it, or as written, with or without a name."""
     return _Parser(text).type(is_parameter=True)
 
 
-@lru_cache(_REMEMBERED)
-def parsed_argument(text: str) -> Type:
+@lru_cache(_CACHE_SIZE)
+def parse_argument_type(text: str) -> Type:
     """Parse a template argument's type; unlike for a parameter, its outer `const` counts."""
     return _Parser(text).type(is_parameter=False)
 
@@ -220,22 +264,22 @@ class _Parser:
     """A single-pass parser of a type; unsupported syntax yields the unknown type."""
 
     def __init__(self, text: str) -> None:
-        self._text = INLINE_NAMESPACES.sub("", _DROPPED.sub(" ", text)).replace("decltype(nullptr)", "nullptr_t")
+        self._text = INLINE_NAMESPACES.sub("", _IGNORED_TEXT.sub(" ", text)).replace("decltype(nullptr)", "nullptr_t")
         self._words: list[str] = []  # the name, or the words of a built-in type
         self._scope: list[str] = []
         self._arguments: tuple[str, ...] | None = None
         self._layers: list[str] = []
         self._is_const = False
         self._is_named = False  # the parameter's own name was seen
-        self._around: list[str] | None = None  # `&` of `char (&name)[3]`
+        self._inner_layers: list[str] | None = None  # `&` of `char (&name)[3]`
         self._parameters: tuple[str, ...] | None = None  # of a function
-        self._is_whole = False
+        self._is_complete = False
 
     def type(self, is_parameter: bool) -> Type:
-        if _LOCAL.search(self._text):
+        if _LOCAL_TYPE.search(self._text):
             return _UNKNOWN
         for token in self._tokens():
-            if self._is_whole:
+            if self._is_complete:
                 break
             if not self._take(token):
                 return _UNKNOWN
@@ -252,9 +296,9 @@ class _Parser:
         position, text = 0, self._text
         while match := _TOKEN.match(text, position):
             token, position = match[1], match.end()
-            if token in _CLOSED_BY:
+            if token in _CLOSING_BRACKETS:
                 begin = match.start(1)
-                position = _closing(text, begin) + 1
+                position = _find_closing(text, begin) + 1
                 token = text[begin:position]
             yield token
         if text[position:].strip():
@@ -290,7 +334,7 @@ class _Parser:
         return True
 
     def _take_word(self, word: str) -> bool:
-        if word in NO_TYPE:
+        if word in IGNORED_WORDS:
             return True
         if not self._words:
             self._words.append(word)
@@ -305,31 +349,31 @@ class _Parser:
         """Consume `(*)`, `(&name)` or `(C::*)` of a declarator, or the parameters of a function."""
         if not self._words or self._words[0] == "decltype":
             return False
-        if self._around is None and not self._is_named and (found := _INNER.match(inside)):
-            self._around = [layer[-2:].strip(": ") for layer in found.groups() if layer]
+        if self._inner_layers is None and not self._is_named and (found := _INNER_DECLARATOR.match(inside)):
+            self._inner_layers = [layer[-2:].strip(": ") for layer in found.groups() if layer]
             return True
         # A parameter of function type is a pointer to a function.
-        self._layers += ["()", *(self._around or ["*"])]
+        self._layers += ["()", *(self._inner_layers or ["*"])]
         self._parameters = split_parameters(inside)
-        self._is_whole = True
+        self._is_complete = True
         return True
 
     def _take_array(self) -> bool:
         # A parameter of array type is a pointer to its first element.
-        self._layers += ["*"] if self._around is None else ["[]", *self._around]
-        self._is_whole = True
+        self._layers += ["*"] if self._inner_layers is None else ["[]", *self._inner_layers]
+        self._is_complete = True
         return bool(self._words)
 
     def _name(self) -> tuple[str, tuple[str, ...], tuple[str, ...] | None]:
         name, scope = self._words[0], tuple(self._scope)
         if name in BUILT_IN_WORDS:
-            return _built_in(self._words), (), None
-        if name in SAME_EVERYWHERE and scope in ((), ("std",)):
-            return SAME_EVERYWHERE[name], (), None
-        return _of_characters(name, scope, self._arguments)
+            return _normalise_built_in(self._words), (), None
+        if name in STANDARD_TYPEDEFS and scope in ((), ("std",)):
+            return STANDARD_TYPEDEFS[name], (), None
+        return _normalise_character_template(name, scope, self._arguments)
 
 
-def _built_in(words: Sequence[str]) -> str:
+def _normalise_built_in(words: Sequence[str]) -> str:
     """Return `unsigned long` for `long unsigned int`: the name that demanglers use."""
     counts = {word: words.count(word) for word in words}
     if "double" in counts:
@@ -349,29 +393,29 @@ def _built_in(words: Sequence[str]) -> str:
     return sign.strip() + (" int" if sign else "int")
 
 
-def _of_characters(
+def _normalise_character_template(
     name: str, scope: tuple[str, ...], arguments: tuple[str, ...] | None
 ) -> tuple[str, tuple[str, ...], tuple[str, ...] | None]:
     """Normalise `std::basic_ostream<char, ...>`, `std::ostream` and `std::wostream` to one template of a character."""
-    if name.startswith("basic_") and name.removeprefix("basic_") in OF_CHARACTERS:
+    if name.startswith("basic_") and name.removeprefix("basic_") in CHARACTER_TYPEDEFS:
         return name.removeprefix("basic_"), scope, (arguments or ("",))[:1]
-    if arguments is None and name in OF_CHARACTERS:
+    if arguments is None and name in CHARACTER_TYPEDEFS:
         return name, scope, ("char",)
-    if arguments is None and name[:1] == "w" and name[1:] in OF_CHARACTERS:
+    if arguments is None and name[:1] == "w" and name[1:] in CHARACTER_TYPEDEFS:
         return name[1:], scope, ("wchar_t",)
     return name, scope, arguments
 
 
-def _without_default(parameter: str) -> str:
+def _strip_default(parameter: str) -> str:
     """Return `int n` for `int n = 3`."""
     if "=" not in parameter:
         return parameter
     return _DEFAULT.split(parameter, maxsplit=1)[0]
 
 
-def _closing(text: str, opened: int) -> int:
+def _find_closing(text: str, opened: int) -> int:
     """The index of the bracket that closes the one at `opened`, or of the last character."""
-    depth, closing = 0, _CLOSED_BY[text[opened]]
+    depth, closing = 0, _CLOSING_BRACKETS[text[opened]]
     for i in range(opened, len(text)):
         depth += (text[i] == text[opened]) - (text[i] == closing and text[i - 1 : i] != "-")
         if not depth:
@@ -381,12 +425,16 @@ def _closing(text: str, opened: int) -> int:
 
 _UNKNOWN = Type("")
 # Unclosed text is dropped to the end, and spaces are matched possessively, so that matching is linear.
-_DROPPED = compiled_on_use(r"/\*.*?(?:\*/|\Z)|\(anonymous namespace\)::|\[\[.*?(?:\]\]|\Z)|\[abi:\w+\]", re.DOTALL)
+_IGNORED_TEXT = compiled_on_use(r"/\*.*?(?:\*/|\Z)|\(anonymous namespace\)::|\[\[.*?(?:\]\]|\Z)|\[abi:\w+\]", re.DOTALL)
 _DEFAULT = compiled_on_use(r"(?<![=<>!])=(?!=)")
-_SHOUTED = compiled_on_use(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")  # the style of macro names, rarely of types
+_MACRO_NAME = compiled_on_use(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")  # the style of macro names, rarely of types
 _VALUE = compiled_on_use(r"-?\d|\(|true\b|false\b|'|&")
-_LOCAL = compiled_on_use(r"\)(?: const)?::|[{'$]")  # a lambda or a local class, whose name no other parameter can have
-_INNER = compiled_on_use(r"(?=[*&]|\w[\w:]*::\*)((?:[\w:]+::)?\*)?(?: *+const\b)? *+(&&?)? *+(?:const\b)? *+\w*$")
+_LOCAL_TYPE = compiled_on_use(
+    r"\)(?: const)?::|[{'$]"
+)  # a lambda or a local class, whose name no other parameter can have
+_INNER_DECLARATOR = compiled_on_use(
+    r"(?=[*&]|\w[\w:]*::\*)((?:[\w:]+::)?\*)?(?: *+const\b)? *+(&&?)? *+(?:const\b)? *+\w*$"
+)
 _TOKEN = compiled_on_use(r"\s*(::|&&|[*&<(\[]|\w+)")
 _NAME = compiled_on_use(r"[A-Za-z_]\w*")
-_CLOSED_BY = {"(": ")", "[": "]", "<": ">"}
+_CLOSING_BRACKETS = {"(": ")", "[": "]", "<": ">"}

@@ -1,7 +1,7 @@
 """Stack traces in texts of any supported format, and the source location of each frame.
 
-Start at `lines.py`, then `readers/` (one file per family of formats) and `detect.py`. `stream.py` and
-`situations.py` annotate logs while they are written. `placing/` finds source locations.
+Start at `lines.py`, then `readers/` (one file per family of formats) and `detect.py`. `stream.py` annotates logs while
+they are written. `source_lookup/` finds source locations.
 
 Invariants:
 - A text is parsed in one pass, in linear time and bounded memory. Parsing opens no other file.

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from framedex.text_stacks.lines import BLANK, LONGEST_LINE, Asked, Lines, line_scanner, readers
+from framedex.text_stacks.lines import BLANK, LONGEST_LINE, Asked, Lines, create_readers, line_scanner
 from framedex.text_stacks.model import Format, Piece, Reader, Reading, TextFrame, TextStack
-from framedex.text_stacks.readers.native.addresses import LINK
-from framedex.text_stacks.readers.native.memory_maps import MemoryMaps
+from framedex.text_stacks.readers.addresses import LINK_TITLE, MemoryMaps
 
 MOST_FRAMES = 200_000
 """Maximum number of frames per text. With their parts they take about 200 MB."""
@@ -23,13 +22,13 @@ _BLOCK = 1 << 17  # characters scanned for triggers at once
 
 def read(text: str) -> Reading:
     r"""Return the stacks of a text with `\n` line endings. Never raises: skipped lines are reported as problems."""
-    collector = _Collector(readers(text))
+    collector = _Collector(create_readers(text))
     for first, block in _blocks(text):
-        collector.take(first, block)
+        collector.add_block(first, block)
         if collector.is_full:
             break
     reading = collector.reading()
-    return replace(reading, stacks=tuple(MemoryMaps(text).place(reading.stacks))) if reading.stacks else reading
+    return replace(reading, stacks=tuple(MemoryMaps(text).add_binaries(reading.stacks))) if reading.stacks else reading
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str]]:
@@ -47,7 +46,7 @@ class _Collector:
     """Joins the pieces found by readers into stacks."""
 
     def __init__(self, readers: list[Reader]) -> None:
-        self._asked = Asked(readers)
+        self._reader_choice = Asked(readers)
         self._places = readers[-1:]
         self._scanner = line_scanner()
         self._stacks: list[TextStack] = []
@@ -72,9 +71,9 @@ class _Collector:
             self._problems.append(
                 f"There are more than {MOST_FRAMES:,} frames; after line {self._last + 1} none was read."
             )
-        return Reading(tuple(_without_links_to(self._stacks)), tuple(self._problems))
+        return Reading(tuple(_drop_duplicate_links(self._stacks)), tuple(self._problems))
 
-    def take(self, first: int, block: str) -> None:
+    def add_block(self, first: int, block: str) -> None:
         """Parse a block of lines. Lines on which no stack can begin cost little."""
         content = block.encode("utf-8", "surrogatepass")
         found = self._scanner.scan(content)
@@ -85,40 +84,42 @@ class _Collector:
         for begin, stop, end, words in (*found, (len(content), 0, 0, None)):
             following = number + content.count(b"\n", position, begin) if end else len(lines)
             while number < following and self._lines.is_open:
-                self._line((), first + number, lines[number])
+                self._add_line((), first + number, lines[number])
                 number += 1
             number, position = following, end
             if end:
-                asked = self._asked.on_triggered(content[begin:stop]) if words is None else self._places
-                self._line(asked, first + number, lines[number])
+                asked = (
+                    self._reader_choice.readers_for_triggered(content[begin:stop]) if words is None else self._places
+                )
+                self._add_line(asked, first + number, lines[number])
                 number += 1
 
-    def _line(self, readers: Sequence[Reader], number: int, line: str) -> None:
+    def _add_line(self, readers: Sequence[Reader], number: int, line: str) -> None:
         if len(line) > LONGEST_LINE:
             self._close()
             self._problems.append(f"Line {number + 1} has {len(line):,} characters and was passed over.")
             return
-        meaning = self._lines.take(readers, number, line.removesuffix("\r")) if line else BLANK
+        meaning = self._lines.assign(readers, number, line.removesuffix("\r")) if line else BLANK
         if meaning is None:
             self._close()
             return
         if meaning is BLANK:
             return
-        if meaning.begins:
+        if meaning.begins_stack:
             self._finish_stack()
             self._first, self._title = number, ""
-        if meaning.longer is not None:
-            self._frames[-1] = meaning.longer
+        if meaning.extended_frame is not None:
+            self._frames[-1] = meaning.extended_frame
         elif meaning.piece is not None:
-            self._add(meaning.piece)
+            self._add_piece(meaning.piece)
         self._last = number
-        if meaning.piece is not None and meaning.piece.ends is not None:
-            self._title = meaning.piece.ends
+        if meaning.piece is not None and meaning.piece.closing_title is not None:
+            self._title = meaning.piece.closing_title
             self._finish_stack()
 
-    def _add(self, piece: Piece) -> None:
-        if piece.begins is not None:
-            self._title = piece.begins
+    def _add_piece(self, piece: Piece) -> None:
+        if piece.opening_title is not None:
+            self._title = piece.opening_title
         if piece.frames or not self._frames:
             self._format, self._innermost_first = piece.format, piece.innermost_first
         self._frames.extend(piece.frames)
@@ -137,13 +138,13 @@ class _Collector:
         self._frames = []
 
 
-def _without_links_to(stacks: Iterable[TextStack]) -> Iterator[TextStack]:
+def _drop_duplicate_links(stacks: Iterable[TextStack]) -> Iterator[TextStack]:
     """Yield the stacks without the links above or below a stack of the same frames printed with symbols."""
     stacks = list(stacks)
     # A link has the addresses of the calls, the frames have the return addresses.
-    frames = [frame for stack in stacks if stack.title != LINK for frame in stack.frames]
+    frames = [frame for stack in stacks if stack.title != LINK_TITLE for frame in stack.frames]
     printed = {address for frame in frames for address in (frame.address, frame.call_address)}
     for stack in stacks:
-        same = sum(frame.address in printed for frame in stack.frames) if stack.title == LINK else 0
+        same = sum(frame.address in printed for frame in stack.frames) if stack.title == LINK_TITLE else 0
         if 2 * same < len(stack.frames) or not same:
             yield stack

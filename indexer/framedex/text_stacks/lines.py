@@ -5,40 +5,34 @@ A line is offered first to the open stack, then to every reader that may begin a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from framedex.nativepart import NoNativePartError
-from framedex.releases.stated import StatedReleases
+from framedex.releases.statements import StatedReleases
+from framedex.text_stacks.log_text import PREFIX_START_CHARACTERS, find_text_end, find_text_start, log_source
 from framedex.text_stacks.model import Format, Piece, Reader, TextFrame
-from framedex.text_stacks.readers.compiler.hlo import HloText
-from framedex.text_stacks.readers.compiler.mlir import MlirText
-from framedex.text_stacks.readers.languages.at_lines import AtLines
-from framedex.text_stacks.readers.languages.jvm_errors import JvmErrors
-from framedex.text_stacks.readers.languages.pairs import EuStackPairs, GoPairs, JuliaPairs, RustPairs
-from framedex.text_stacks.readers.languages.script_lines import ScriptLines
-from framedex.text_stacks.readers.native.addresses import AddressLines
-from framedex.text_stacks.readers.native.backtraces import BacktraceLines
-from framedex.text_stacks.readers.native.kernel import KernelTraces
-from framedex.text_stacks.readers.native.minidumps import MinidumpStacks
-from framedex.text_stacks.readers.native.numbered import NumberedLines
-from framedex.text_stacks.readers.native.profiles import BpfMaps, PerfScript
-from framedex.text_stacks.readers.native.symbol_lists import SymbolLists
-from framedex.text_stacks.readers.native.valgrind import ValgrindLines
-from framedex.text_stacks.readers.native.windows import WindowsStacks
-from framedex.text_stacks.readers.places import PlacesInLines
-from framedex.text_stacks.readers.python.debuggers import PythonDebuggers
-from framedex.text_stacks.readers.python.handler_crashes import HandlerCrashes
-from framedex.text_stacks.readers.python.ipython import IPythonText
-from framedex.text_stacks.readers.python.py_spy import PySpyJson, PySpyText
-from framedex.text_stacks.readers.python.pytest_text import PytestText
-from framedex.text_stacks.readers.python.rich_boxes import RichBoxes
-from framedex.text_stacks.readers.python.tracebacks import FileLines
-from framedex.text_stacks.readers.trace import TraceText
-from framedex.text_stacks.text.plain_scanner import PlainScanner
-from framedex.text_stacks.text.prefixes import PREFIXES_BEGIN_WITH, source_of, text_end, text_start
+from framedex.text_stacks.readers.addresses import AddressLines
+from framedex.text_stacks.readers.backtraces import BacktraceLines, SymbolLists
+from framedex.text_stacks.readers.compiled_programs import HloText, MlirText
+from framedex.text_stacks.readers.formatted_tracebacks import IPythonText, PytestText, RichBoxes
+from framedex.text_stacks.readers.locations import PlacesInLines, TraceText
+from framedex.text_stacks.readers.native_reports import KernelTraces, MinidumpStacks, ValgrindLines, WindowsStacks
+from framedex.text_stacks.readers.numbered_frames import NumberedLines
+from framedex.text_stacks.readers.other_languages import (
+    AtLines,
+    EuStackPairs,
+    GoPairs,
+    JuliaPairs,
+    JvmErrors,
+    RustPairs,
+    ScriptLines,
+)
+from framedex.text_stacks.readers.profilers import BpfMaps, PerfScript, PySpyJson, PySpyText
+from framedex.text_stacks.readers.tracebacks import FileLines, HandlerCrashes, PythonDebuggers
 
 if TYPE_CHECKING:
     from framedex.nativepart import _scanner
@@ -80,7 +74,7 @@ _READERS: tuple[type[Reader], ...] = (
 )
 
 
-def readers(text: str = "") -> list[Reader]:
+def create_readers(text: str = "") -> list[Reader]:
     """Return a reader for each family of formats, in call order; `text` is the whole text, if known."""
     return [MlirText(text) if kind is MlirText else kind() for kind in _READERS]
 
@@ -91,20 +85,22 @@ def line_scanner() -> _scanner.LineScanner | PlainScanner:
 
     The words of a line decide it if only locations can begin on that line.
     """
-    *particular, places = readers()
+    *particular, places = create_readers()
     read_whole = (*(reader.triggers for reader in particular), StatedReleases.triggers)
-    return _scanner_of(
+    return _build_scanner(
         [trigger.encode() for triggers in read_whole for trigger in triggers],
         [trigger.encode() for trigger in places.triggers],
     )
 
 
 @cache
-def _seldom_scanner() -> _scanner.LineScanner | PlainScanner:
-    return _scanner_of([trigger.encode() for each in readers() if each.is_seldom for trigger in each.triggers], [])
+def _rare_line_scanner() -> _scanner.LineScanner | PlainScanner:
+    return _build_scanner(
+        [trigger.encode() for each in create_readers() if each.is_rare for trigger in each.triggers], []
+    )
 
 
-def _scanner_of(needles: Sequence[bytes], word_needles: Sequence[bytes]) -> _scanner.LineScanner | PlainScanner:
+def _build_scanner(needles: Sequence[bytes], word_needles: Sequence[bytes]) -> _scanner.LineScanner | PlainScanner:
     """Return the native scanner, or a slower Python scanner with the same results if the native part is missing."""
     try:
         from framedex.nativepart import _scanner
@@ -118,17 +114,17 @@ class Asked:
 
     def __init__(self, readers: Sequence[Reader]) -> None:
         self._readers = readers
-        self._usual = [reader for reader in readers if not reader.is_seldom]
+        self._common = [reader for reader in readers if not reader.is_rare]
         self._scanner = line_scanner()
-        self._seldom = _seldom_scanner()
+        self._rare_scanner = _rare_line_scanner()
 
-    def on(self, line: bytes) -> Sequence[Reader]:
+    def readers_for(self, line: bytes) -> Sequence[Reader]:
         """Return the readers to call for a line; empty if the line has no trigger."""
-        return self.on_triggered(line) if self._scanner.holds(line) else ()
+        return self.readers_for_triggered(line) if self._scanner.holds(line) else ()
 
-    def on_triggered(self, line: bytes) -> Sequence[Reader]:
+    def readers_for_triggered(self, line: bytes) -> Sequence[Reader]:
         """Return the readers to call for a line with a trigger."""
-        return self._readers if self._seldom.holds(line) else self._usual
+        return self._readers if self._rare_scanner.holds(line) else self._common
 
 
 class Meaning(NamedTuple):
@@ -138,8 +134,8 @@ class Meaning(NamedTuple):
     """
 
     piece: Piece | None = None
-    longer: TextFrame | None = None
-    begins: bool = False
+    extended_frame: TextFrame | None = None
+    begins_stack: bool = False
 
 
 _BELONGS = Meaning()
@@ -181,13 +177,13 @@ class Lines:
     def state(self, state: State) -> None:
         self._reader, self._last, self._source = state
 
-    def take(self, asked: Sequence[Reader], number: int, line: str) -> Meaning | None:
+    def assign(self, candidates: Sequence[Reader], number: int, line: str) -> Meaning | None:
         """Return the role of the next line, given the open stack and the readers `asked`; None if it is in no stack.
 
         Nothing begins on a line without triggers, so `asked` may be empty for it.
         """
-        start = text_start(line) if line[:1] in PREFIXES_BEGIN_WITH else 0
-        line = line[: text_end(line, start)] if start else line
+        start = find_text_start(line) if line[:1] in PREFIX_START_CHARACTERS else 0
+        line = line[: find_text_end(line, start)] if start else line
         current = self._reader
         if current is not None:
             text = line[start:] if start else line
@@ -195,74 +191,80 @@ class Lines:
                 return BLANK
             # A location on the previous line says nothing about this line.
             if type(current) is not PlacesInLines:
-                meaning = self._within(current, asked, number, line, start)
+                meaning = self._assign_within_stack(current, candidates, number, line, start)
                 if meaning is not None:
                     return meaning
-        for reader in asked:
+        for reader in candidates:
             is_current = reader is current
             if is_current and type(reader) is not PlacesInLines:
                 continue
-            piece = _piece(reader, number, line, start, is_current)
+            piece = _parse_text_of_line(reader, number, line, start, is_current)
             if piece is not None:
                 if not is_current:
                     self.close()
-                return self._taken(reader, piece, line[:start])
+                return self._accept_piece(reader, piece, line[:start])
         self.close()
         return None
 
-    def _within(self, current: Reader, asked: Sequence[Reader], number: int, line: str, start: int) -> Meaning | None:
+    def _assign_within_stack(
+        self, current: Reader, candidates: Sequence[Reader], number: int, line: str, start: int
+    ) -> Meaning | None:
         """Return the role of a line in the open stack, or in another stack that begins within it."""
-        piece = current.piece(number, line, inside=True) if not start else _piece(current, number, line, start, True)
+        piece = (
+            current.parse_line(number, line, inside=True)
+            if not start
+            else _parse_text_of_line(current, number, line, start, True)
+        )
         longer = None
         if piece is not None and piece.frames and _begins_with_frame(piece, line, start):
-            return self._taken(current, piece, line[:start])
+            return self._accept_piece(current, piece, line[:start])
         text = line[start:] if start else line
         # A line interleaved by another process does not continue this frame.
-        if self._last is not None and self._source == source_of(line[:start]):
-            longer = current.extended(self._last, number, text)
+        if self._last is not None and self._source == log_source(line[:start]):
+            longer = current.extend_frame(self._last, number, text)
         if longer is None:
             if piece is not None:
-                return self._taken(current, piece, line[:start])
-            if not current.belongs(text):
+                return self._accept_piece(current, piece, line[:start])
+            if not current.belongs_to_stack(text):
                 return None
         # A line that is a complete frame neither continues nor annotates another frame.
-        for reader in asked:
+        for reader in candidates:
             if reader is not current and type(reader) is not PlacesInLines:
-                stranger = _piece(reader, number, line, start, False)
+                stranger = _parse_text_of_line(reader, number, line, start, False)
                 if stranger is not None and stranger.frames and _begins_with_frame(stranger, line, start):
                     self.close()
-                    return self._taken(reader, stranger, line[:start])
+                    return self._accept_piece(reader, stranger, line[:start])
         if longer is None:
             return _BELONGS
-        self._last = _shifted(longer, number, start)
-        return Meaning(longer=self._last)
+        self._last = _shift_columns(longer, number, start)
+        return Meaning(extended_frame=self._last)
 
     def close(self) -> None:
         """Close the open stack."""
         self._reader = self._last = None
 
-    def _taken(self, reader: Reader, piece: Piece, prefix: str) -> Meaning:
-        begins = self._reader is None or piece.begins is not None or _restarts(self._last, piece)
+    def _accept_piece(self, reader: Reader, piece: Piece, prefix: str) -> Meaning:
+        begins = self._reader is None or piece.opening_title is not None or _starts_another_stack(self._last, piece)
         if begins:
             self._reader, self._last = reader, None
         if piece.frames:
-            self._last, self._source = piece.frames[-1], source_of(prefix)
-        if piece.ends is not None:
+            self._last, self._source = piece.frames[-1], log_source(prefix)
+        if piece.closing_title is not None:
             self.close()
-        return Meaning(piece, begins=begins)
+        return Meaning(piece, begins_stack=begins)
 
 
-def _piece(reader: Reader, number: int, line: str, start: int, inside: bool) -> Piece | None:
+def _parse_text_of_line(reader: Reader, number: int, line: str, start: int, inside: bool) -> Piece | None:
     """Return what a reader finds on a line from column `start` on. Locations may also be in the log prefix."""
     if not start or type(reader) is PlacesInLines:
-        return reader.piece(number, line, inside=inside)
-    piece = reader.piece(number, line[start:], inside=inside)
+        return reader.parse_line(number, line, inside=inside)
+    piece = reader.parse_line(number, line[start:], inside=inside)
     if piece is None or not piece.frames:
         return piece
-    return replace(piece, frames=tuple(_shifted(frame, number, start) for frame in piece.frames))
+    return replace(piece, frames=tuple(_shift_columns(frame, number, start) for frame in piece.frames))
 
 
-def _shifted(frame: TextFrame, number: int, start: int) -> TextFrame:
+def _shift_columns(frame: TextFrame, number: int, start: int) -> TextFrame:
     """Return a frame with its columns on a line moved right by `start`, to count from the line's beginning."""
     if not start:
         return frame
@@ -281,7 +283,7 @@ def _begins_with_frame(piece: Piece, line: str, start: int) -> bool:
     return first == start or line[start:first].isspace()
 
 
-def _restarts(last: TextFrame | None, piece: Piece) -> bool:
+def _starts_another_stack(last: TextFrame | None, piece: Piece) -> bool:
     """Whether a frame is the first of another stack. backward-cpp counts down to 0, which continues the same stack."""
     if last is None or not last.number or not piece.frames:
         return False
@@ -289,3 +291,31 @@ def _restarts(last: TextFrame | None, piece: Piece) -> bool:
     if piece.format is Format.TRACE:  # framedex counts from 1, earlier versions from 0
         return number in (0, 1)
     return number == 0 and (piece.innermost_first or last.number != 1)
+
+
+# As in `line_scanner.cc`: a needle is found even if a control sequence, complete or not, interrupts it.
+_SEQUENCE = re.compile(rb"\x1b(?:\[[ -?]*[@-~]?)?")
+
+
+class PlainScanner:
+    """A scanner for lines that contain any of several needles."""
+
+    def __init__(self, needles: Sequence[bytes], word_needles: Sequence[bytes]) -> None:
+        self._needle = re.compile(b"|".join(map(re.escape, (*needles, *word_needles))))
+
+    def scan(self, text: bytes) -> list[tuple[int, int, int, None]]:
+        """Return the lines with a needle: begin of the line, end of its text, and end of its line break, in bytes."""
+        found = []
+        begin = 0
+        while begin < len(text):
+            end = text.find(b"\n", begin) + 1 or len(text)
+            line = text[begin:end]
+            if self.holds(line):
+                content = line[:-1].removesuffix(b"\r") if line.endswith(b"\n") else line
+                found.append((begin, begin + len(content), end, None))
+            begin = end
+        return found
+
+    def holds(self, line: bytes) -> bool:
+        """Whether a line contains a needle."""
+        return self._needle.search(_SEQUENCE.sub(b"", line) if b"\x1b" in line else line) is not None

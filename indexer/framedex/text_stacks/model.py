@@ -174,8 +174,8 @@ class Piece:
 
     format: Format
     frames: tuple[TextFrame, ...] = ()
-    begins: str | None = None
-    ends: str | None = None
+    opening_title: str | None = None
+    closing_title: str | None = None
     innermost_first: bool = True
     depends_on_values: bool = False
 
@@ -188,21 +188,21 @@ class Reader(Protocol):
         """The strings that this reader needs: a text without any of them has no frames for it."""
 
     @property
-    def is_seldom(self) -> bool:
+    def is_rare(self) -> bool:
         """Whether the formats are rare in JAX logs. Then the reader is called only for lines with its own triggers."""
 
     @property
-    def remembers(self) -> tuple[str, ...]:
+    def state_attributes(self) -> tuple[str, ...]:
         """The names of attributes, with immutable values, that carry state from earlier lines to later ones.
 
         If the content of a line depends on any other state, its piece sets `Piece.depends_on_values`.
         """
 
-    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """Return the content of the line in this format; `inside`: the line is within a stack begun by this reader."""
 
-    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+    def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return the last frame, extended by this line; None if the line does not continue that frame."""
 
-    def belongs(self, line: str) -> bool:
+    def belongs_to_stack(self, line: str) -> bool:
         """Whether a line without frames belongs to the stack begun by this reader."""

@@ -16,7 +16,8 @@ from types import FrameType
 from typing import Any
 
 from .library import Library
-from .statics import statics
+from .statics import static_arguments, text
+from .trace_keys import Fact, trace_keys
 
 MOST_ARGUMENTS = 1_000
 """Arguments of a program that are told: the first."""
@@ -26,10 +27,11 @@ _NEAR = 8  # frames from where the options are made to where a program is known
 
 
 class NotedOrigin(str):
-    """What a function is traced for, with its static arguments. It prints, hashes and pickles as the text it is."""
+    """Why a function is traced, with the facts that JAX's cache compares. It prints, hashes and pickles as its text."""
 
-    __slots__ = ("statics",)
+    __slots__ = ("keys", "statics")
     statics: Sequence[tuple[str, str]]
+    keys: Sequence[Fact]
 
     def __reduce__(self) -> tuple[type, tuple[str]]:
         """Pickled as plain text: it may be read where there is no framedex."""
@@ -47,20 +49,24 @@ def note_traces(pjit: Any) -> None:
     def debug_info(*args: Any, **kwargs: Any) -> Any:
         found = original(*args, **kwargs)
         try:
-            return _noted(found, args[2], args[3], kwargs)
+            return _noted(found, args[1], args[2], args[3], kwargs)
         except Exception:  # whatever it is: the program has to go on without a note
             return found
 
     pjit.debug_info = debug_info
 
 
-def _noted(found: Any, args: Sequence[Any], kwargs: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+def _noted(found: Any, fun: Any, args: Sequence[Any], kwargs: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
     numbers, names = options.get("static_argnums", ()), options.get("static_argnames", ())
-    told = statics(args, kwargs, numbers, names, options.get("signature"))
-    if not told:
-        return found
+    signature = options.get("signature")
+    static = static_arguments(args, kwargs, numbers, names, signature)
     origin = NotedOrigin(found.traced_for)
-    origin.statics = told
+    origin.statics = [(name, text(value)) for name, value in static.items()]
+    parameters = [name for name in getattr(signature, "parameters", ()) if name not in static]
+    try:
+        origin.keys = trace_keys(fun, parameters, static)
+    except Exception:  # a tree of a kind that is not known here
+        origin.keys = ()
     return found._replace(traced_for=origin)
 
 
@@ -107,6 +113,7 @@ def _note(frame: FrameType | None) -> str | None:
             for place, each in enumerate(types)
         ],
         "statics": getattr(debug_info.traced_for, "statics", ()),
+        "keys": getattr(debug_info.traced_for, "keys", ()),
         "donated": _donated(frame.f_back),
     }
     return json.dumps(told)

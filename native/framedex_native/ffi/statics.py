@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import functools
 import types
@@ -15,10 +16,10 @@ _PLAIN = (int, float, complex, bool, type(None), type(Ellipsis), range)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
 
-def statics(
+def static_arguments(
     args: Sequence[Any], kwargs: Mapping[str, Any], numbers: Sequence[int], names: Sequence[str], signature: Any
-) -> list[tuple[str, str]]:
-    """The names of the static arguments among those that were given, and their values as text."""
+) -> dict[str, Any]:
+    """Return the values of the static arguments among those that were given, by name."""
     parameters = list(getattr(signature, "parameters", ()))
     found = {}
     for number in numbers:
@@ -26,7 +27,14 @@ def statics(
         if 0 <= place < len(args):
             found[parameters[place] if place < len(parameters) else f"argument {place}"] = args[place]
     found.update((name, kwargs[name]) for name in names if name in kwargs)
-    return [(name, text(value)) for name, value in found.items()]
+    return found
+
+
+def statics(
+    args: Sequence[Any], kwargs: Mapping[str, Any], numbers: Sequence[int], names: Sequence[str], signature: Any
+) -> list[tuple[str, str]]:
+    """Return the names of the static arguments among those that were given, and their values as text."""
+    return [(name, text(value)) for name, value in static_arguments(args, kwargs, numbers, names, signature).items()]
 
 
 def text(value: Any, depth: int = 0) -> str:
@@ -50,14 +58,18 @@ def _text(value: Any, depth: int) -> str:
         return _name(value)
     if kind in _FUNCTIONS:
         return _function(value)
-    package = str(type.__getattribute__(kind, "__module__")).partition(".")[0]
+    if _name(kind) in ("ClosedJaxpr", "Jaxpr") and _package(kind) == "jax":
+        info = getattr(getattr(value, "jaxpr", value), "debug_info", None)
+        name, _, place = str(getattr(info, "func_src_info", None) or _name(kind)).partition(" at ")
+        return f"{name}{' at ' if place else ''}{place.rpartition('/')[2]}{_number(value)}"
+    package = _package(kind)
     if package == "numpy":
         return str(value)
     if package == "jaxlib" and _name(kind) == "PjitFunction":
         return _function(value)
     if kind is functools.partial:
         return f"partial({', '.join(_elements((value.func, *value.args), depth))}){_number(value)}"
-    fields = _fields(value)
+    fields = field_values(value)
     if fields is not None and depth < _DEEPEST:
         shown = [f"{name}={text(each, depth + 1)}" for name, each in fields[:_MOST]]
         return f"{_name(kind)}({', '.join([*shown, *(['...'] if len(fields) > _MOST else [])])})"
@@ -78,18 +90,33 @@ def _function(value: Any) -> str:
     return f"{name}{_number(value)}" if "<" in name or type(value) is types.MethodType else name
 
 
-def _fields(value: Any) -> list[tuple[str, Any]] | None:
-    """The fields of a dataclass with their values as they are kept; None where it is none."""
-    described = _attribute(type(value), "__dataclass_fields__")
-    try:
-        kept = object.__getattribute__(value, "__dict__")
-    except AttributeError:
+def field_values(value: Any) -> list[tuple[str, Any]] | None:
+    """The stored fields of a dataclass with their values; None if it is not a dataclass."""
+    described = class_attribute(type(value), "__dataclass_fields__")
+    if type(described) is not dict or issubclass(type(value), type):
         return None
-    return None if type(described) is not dict else [(name, kept[name]) for name in described if name in kept]
+    try:
+        stored = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        stored = {}
+    found = []
+    for name in described:
+        slot = class_attribute(type(value), name)
+        if name in stored:
+            found.append((name, stored[name]))
+        elif type(slot) is types.MemberDescriptorType:
+            with contextlib.suppress(AttributeError):  # never set
+                found.append((name, slot.__get__(value)))
+    return found
 
 
-def _attribute(kind: type, name: str) -> Any:
+def class_attribute(kind: type, name: str) -> Any:
+    """An attribute of a class as it is stored, without running its code; None if missing."""
     return next((vars(base)[name] for base in type.__getattribute__(kind, "__mro__") if name in vars(base)), None)
+
+
+def _package(kind: type) -> str:
+    return str(type.__getattribute__(kind, "__module__")).partition(".")[0]
 
 
 def _name(kind: type) -> str:
@@ -108,4 +135,10 @@ def _number(value: Any) -> str:
 
 
 def _cut(written: str) -> str:
-    return written if len(written) <= _LONGEST else f"{written[: _LONGEST - 3]}..."
+    """At most `_LONGEST` characters; a number that tells values apart stays."""
+    if len(written) <= _LONGEST:
+        return written
+    start, mark, number = written.rpartition(" #")
+    if not mark or not number.isalnum():
+        return f"{written[: _LONGEST - 3]}..."
+    return f"{start[: _LONGEST - len(number) - 5]}... #{number}"

@@ -1,4 +1,4 @@
-"""Costs of lines: the rows of each answer, cached per state of the index, and the rows of a file's lines.
+"""Costs of lines: the rows of each answer, cached per state of the index, and the thresholds for notable costs.
 
 All queries run in `Session.contents`, so that line queries do not wait for them.
 """
@@ -15,21 +15,66 @@ from framedex import costtext
 from framedex.model import Stale
 from framedex.placetext import stale_labels
 from framedex.plaintext import printable
-from framedex_server.answers.notable import (
-    notable_compiles,
-    notable_memory,
-    notable_transfers,
-    notable_waits,
-)
 from framedex_server.answers.session import Session
 from framedex_server.markup import shorten
 from framedex_server.settings import NOTABLE, EditorSettings
 
 if TYPE_CHECKING:
+    from framedex.costtext import HeldOn
     from framedex.index import Index
-    from framedex.model import PythonLine
+    from framedex.model import Compiles, PythonLine, Transfers, Waits
 
-MOST_DETAILS = 8
+
+MIN_TRANSFERRED_BYTES = 1 << 20
+"""Threshold for the total size of a line's implicit transfers, in bytes."""
+
+MIN_TRANSFERS = 100
+"""Threshold for the number of a line's implicit transfers of any size."""
+
+MIN_HELD_BYTES = 1 << 20
+"""Threshold in bytes for the memory that a line holds at the peak, or leaks in all iterations of its loop."""
+
+MIN_PEAK_SHARE = 0.1
+"""Threshold for the share of a device's peak that a line holds."""
+
+MIN_WAITED_NS = 100_000_000
+"""Threshold for a line's total waiting time, in nanoseconds."""
+
+
+def notable_compiles(rows: Sequence[Compiles]) -> Sequence[Compiles]:
+    """Return the functions that were recompiled or failed to compile."""
+    return [row for row in rows if row.failed or (row.changes and row.compiles > 1)]
+
+
+def notable_transfers(rows: Sequence[Transfers]) -> Sequence[Transfers]:
+    """Return the implicit transfers if their number or total size reaches its threshold."""
+    implicit = [row for row in rows if row.is_implicit]
+    is_much = (
+        sum(row.size for row in implicit) >= MIN_TRANSFERRED_BYTES
+        or sum(row.count for row in implicit) >= MIN_TRANSFERS
+    )
+    return implicit if is_much else []
+
+
+def notable_memory(rows: Sequence[HeldOn]) -> Sequence[HeldOn]:
+    """Return the devices on which a line holds much memory, leaks, or ran out of memory."""
+    return [row for row in rows if _is_much_memory(row)]
+
+
+def notable_waits(rows: Sequence[Waits]) -> Sequence[Waits]:
+    """Return all waits of a line whose total time reaches the threshold."""
+    return rows if sum(row.total_duration for row in rows) >= MIN_WAITED_NS else []
+
+
+def _is_much_memory(row: HeldOn) -> bool:
+    held = row.held
+    if held is None:
+        return bool(row.failures)
+    least = max(MIN_HELD_BYTES, MIN_PEAK_SHARE * row.device.peak)
+    return held.at_peak >= least or held.growth * held.rounds >= MIN_HELD_BYTES
+
+
+MAX_DETAILS = 8
 """Maximum number of sentences about one line."""
 
 ByLine = Mapping[int, "list[Row]"]
@@ -95,7 +140,7 @@ ANSWERS = {
         ),
         Answer(
             "memory",
-            lambda index, all_lines: list(costtext.held_on(index.memory(all_lines=all_lines))),
+            lambda index, all_lines: list(costtext.memory_by_line(index.memory(all_lines=all_lines))),
             costtext.memory_kind,
             costtext.memory_text,
             costtext.memory_details,
@@ -136,8 +181,8 @@ class LineCost:
 
     @property
     def details(self) -> list[str]:
-        """The first `MOST_DETAILS` details, a sentence each."""
-        return [printable(each) for each in self.answer.details(self.rows)[:MOST_DETAILS]]
+        """The first `MAX_DETAILS` details, a sentence each."""
+        return [printable(each) for each in self.answer.details(self.rows)[:MAX_DETAILS]]
 
     @property
     def is_remarkable(self) -> bool:
@@ -156,15 +201,15 @@ class LineCost:
         return max(row.latest_call for row in self.rows)
 
 
-def answers_shown(settings: EditorSettings, *how: bool | str) -> list[Answer]:
-    """Return the answers whose setting is True or one of these values: `notable`, `lenses`, `diagnostics`."""
-    return [answer for answer in ANSWERS.values() if getattr(settings, answer.name) in (True, *how)]
+def select_answers(settings: EditorSettings, *displays: bool | str) -> list[Answer]:
+    """Return the answers whose setting is True or one of `displays` (`notable`, `lenses`, `diagnostics`)."""
+    return [answer for answer in ANSWERS.values() if getattr(settings, answer.name) in (True, *displays)]
 
 
-async def lens_costs(session: Session, path: str) -> tuple[list[tuple[int, LineCost]], int]:
+async def find_lens_costs(session: Session, path: str) -> tuple[list[tuple[int, LineCost]], int]:
     """Return a file's costs for lenses, with their lines, and the number of lines whose costs the settings hide."""
-    settings = session.settings_at(path)
-    found = await costs_of_file(session, path, answers_shown(settings, NOTABLE, "lenses"))
+    settings = session.settings_for(path)
+    found = await find_file_costs(session, path, select_answers(settings, NOTABLE, "lenses"))
     shown = []
     for line, cost in found:
         is_narrow = getattr(settings, cost.answer.name) == NOTABLE
@@ -175,65 +220,67 @@ async def lens_costs(session: Session, path: str) -> tuple[list[tuple[int, LineC
     return shown[: settings.limit], hidden
 
 
-async def costs_of_file(session: Session, path: str, answers: Sequence[Answer]) -> list[tuple[int, LineCost]]:
+async def find_file_costs(session: Session, path: str, answers: Sequence[Answer]) -> list[tuple[int, LineCost]]:
     """Return the costs of a file's lines in each answer, with 1-based lines; only lines that the client shows."""
     if not answers:
         return []
-    found = await session.contents.ask(Path(path), lambda index: _of_file(session, path, answers, index))
+    found = await session.contents.query(Path(path), lambda index: _query_file_costs(session, path, answers, index))
     return found or []
 
 
-def _of_file(session: Session, path: str, answers: Sequence[Answer], index: Index) -> list[tuple[int, LineCost]]:
-    captures = captures_of_file(session, path, index)
+def _query_file_costs(
+    session: Session, path: str, answers: Sequence[Answer], index: Index
+) -> list[tuple[int, LineCost]]:
+    captures = find_counted_captures(session, path, index)
     found = [
         (line, LineCost(answer, rows))
         for answer in answers
-        for line, rows in rows_by_line(index, answer, captures, path).items()
+        for line, rows in query_rows_by_line(index, answer, captures, path).items()
         if session.documents.edits.is_shown(path, line)
     ]
     return sorted(found, key=itemgetter(0))
 
 
-def captures_of_file(session: Session, path: str, index: Index) -> list[int]:
+def find_counted_captures(session: Session, path: str, index: Index) -> list[int]:
     """Return the captures counted for a file: the selected one, else those chosen by the settings."""
-    picked = session.chosen.capture_in(index)
+    picked = session.selection.capture_in(index)
     return [picked] if picked is not None else [capture.id for capture in index.file(path).answer_of().captures]
 
 
-def rows_by_line(index: Index, answer: Answer, captures: Collection[int], path: str) -> ByLine:
+def query_rows_by_line(index: Index, answer: Answer, captures: Collection[int], path: str) -> ByLine:
     """Return the rows for a file by current line, without deleted lines."""
 
-    def grouped() -> Mapping[str, ByLine]:
+    def group_rows() -> Mapping[str, ByLine]:
         by_path: dict[str, dict[int, list[Row]]] = {}
-        for row in rows_of(index, answer, captures):
+        for row in query_rows(index, answer, captures):
             place = row.line.location if row.line else None
             if place is not None and place.stale is not Stale.GONE:
                 by_path.setdefault(place.path, {}).setdefault(place.line, []).append(row)
         return by_path
 
-    return index.remembered(("costs by line", answer.name, *sorted(captures)), grouped).get(path, {})
+    return index.get_cached(("costs by line", answer.name, *sorted(captures)), group_rows).get(path, {})
 
 
-def rows_of(index: Index, answer: Answer, captures: Collection[int], *, all_lines: bool = False) -> Sequence[Row]:
+def query_rows(index: Index, answer: Answer, captures: Collection[int], *, all_lines: bool = False) -> Sequence[Row]:
     """Return the rows of an answer, restricted to these captures; with `all_lines`, one row per path to a line."""
 
-    def asked() -> Sequence[Row]:
-        with index.within(captures) as narrow, narrow.reading():
+    def read_rows() -> Sequence[Row]:
+        with index.restrict_to_captures(captures) as narrow, narrow.reading():
             rows = answer.rows(narrow, all_lines)
         for path in {row.line.location.path for row in rows if row.line}:
-            index.rests_on(path)
+            index.depend_on_file(path)
         return rows
 
-    return index.remembered(("costs", answer.name, all_lines, *sorted(captures)), asked)
+    return index.get_cached(("costs", answer.name, all_lines, *sorted(captures)), read_rows)
 
 
-def ways_to(
+def query_rows_by_path(
     index: Index, answer: Answer, captures: Collection[int], rows: Sequence[Row]
 ) -> dict[PythonLine | None, list[Row]]:
     """Return the lines of these rows with one row per path to the line, latest call first."""
     wanted = {(row.line, answer.kind(row)) for row in rows}
     found: dict[PythonLine | None, list[Row]] = {}
-    for way in rows_of(index, answer, captures, all_lines=True):
+    for way in query_rows(index, answer, captures, all_lines=True):
         if (way.line, answer.kind(way)) in wanted:
             found.setdefault(way.line, []).append(way)
     for ways in found.values():

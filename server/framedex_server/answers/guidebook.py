@@ -1,4 +1,4 @@
-"""Links to guidebook pages about functions of the runtime's API, for hovers on their names in any text.
+"""Guidebook pages about functions of the runtime's API: links for hovers on their names, in any text.
 
 The settings name the guidebook: a URL or a folder. In a folder, a page must exist. A URL is assumed to have a page for
 every function known here, because a hover opens no connection.
@@ -18,39 +18,41 @@ from framedex_server.markup import Markup
 from framedex_server.protocol import OPEN_GUIDEBOOK
 
 
-async def with_page(session: Session, params: types.HoverParams, found: types.Hover | None) -> types.Hover | None:
+async def add_page_link(session: Session, params: types.HoverParams, found: types.Hover | None) -> types.Hover | None:
     """Return the hover with a link to the guidebook page of the function under the cursor."""
     document, position = params.text_document, params.position
     word = await session.shown_word(document, position)
-    address = await page_at(session, document, position)
+    address = await find_page_url(session, document, position)
     if word is None or address is None:
         return found
     name, where = word
     markup = Markup(session.markdown_supported)
-    lines = [_link(session, markup, params, name, address)]
+    lines = [_format_link(session, markup, params, name, address)]
     if found is not None and isinstance(found.contents, types.MarkupContent):
         lines, where = [found.contents.value, *lines], found.range or where
     kind = types.MarkupKind.Markdown if markup.markdown else types.MarkupKind.PlainText
     return types.Hover(types.MarkupContent(kind, markup.lines(lines)), where)
 
 
-async def page_at(session: Session, document: types.TextDocumentIdentifier, position: types.Position) -> str | None:
+async def find_page_url(
+    session: Session, document: types.TextDocumentIdentifier, position: types.Position
+) -> str | None:
     """Return the URL of the guidebook page for the function at a position; None if there is none."""
     word = await session.shown_word(document, position)
-    if word is None or word[0] not in _functions():
+    if word is None or word[0] not in _described_functions():
         return None
-    guidebook = session.folder_settings_at(path_of(document.uri) or session.any_document()).guidebook
-    return await session.run(lambda: _page(guidebook, word[0]))
+    guidebook = session.folder_settings_for(path_of(document.uri) or session.default_document()).guidebook
+    return await session.run(lambda: _page_url(guidebook, word[0]))
 
 
 @cache
-def _functions() -> frozenset[str]:
-    from framedex.guidebook.described import described  # parses the whole description of the API
+def _described_functions() -> frozenset[str]:
+    from framedex.guidebook.api_functions import read_api_functions  # parses the whole description of the API
 
-    return frozenset(function.name for function in described())
+    return frozenset(function.name for function in read_api_functions())
 
 
-def _page(guidebook: str, name: str) -> str | None:
+def _page_url(guidebook: str, name: str) -> str | None:
     from framedex.guidebook.site.addresses import function_page
 
     if guidebook.startswith(("https://", "http://")):
@@ -62,7 +64,7 @@ def _page(guidebook: str, name: str) -> str | None:
         return None
 
 
-def _link(session: Session, markup: Markup, params: types.HoverParams, name: str, address: str) -> str:
+def _format_link(session: Session, markup: Markup, params: types.HoverParams, name: str, address: str) -> str:
     """Return a link that opens in a browser. VS Code would show a file as text, so there it runs a command."""
     text = f"guidebook: {markup.code(name)}"
     if markup.markdown and address.startswith("file:") and OPEN_GUIDEBOOK in session.command_links:

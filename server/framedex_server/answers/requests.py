@@ -13,77 +13,80 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.path_resolution.files import is_here
+from framedex.path_resolution.files import file_exists
 from framedex.plaintext import printable
 from framedex.words import command_short, duration
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
-from framedex_server.inward import locations, passed_text, place_name, public_place
-from framedex_server.markup import without_links
+from framedex_server.markup import break_links
+from framedex_server.stack_paths import find_public_location, local_locations, short_location, skipped_notes
 
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import CallRow, CaptureRow, FrameRow, PythonLine
-    from framedex_server.chosen import StackPosition
+    from framedex_server.selection import StackPosition
 
 Json = dict[str, Any]
 Answer = TypeVar("Answer")
 
-_COUNTS = range(2**31)
+_LSP_INTEGERS = range(2**31)
 """The range of line and character numbers in LSP."""
 
 
-def position_in(params: Mapping[str, Any]) -> types.TextDocumentPositionParams:
+def parse_position(params: Mapping[str, Any]) -> types.TextDocumentPositionParams:
     """Return the document and position of a request. Raises JsonRpcInvalidParams if they are missing or malformed."""
     match params:
         case {"textDocument": {"uri": str(uri)}, "position": {"line": int(line), "character": int(character)}} if (
-            not isinstance(line, bool) and not isinstance(character, bool) and line in _COUNTS and character in _COUNTS
+            not isinstance(line, bool)
+            and not isinstance(character, bool)
+            and line in _LSP_INTEGERS
+            and character in _LSP_INTEGERS
         ):
             return types.TextDocumentPositionParams(types.TextDocumentIdentifier(uri), types.Position(line, character))
-    raise JsonRpcInvalidParams("textDocument and position are needed.")
+    raise JsonRpcInvalidParams("textDocument and position are required.")
 
 
-def integer_in(params: Mapping[str, Any], name: str) -> int:
+def parse_integer(params: Mapping[str, Any], name: str) -> int:
     """Return an integer parameter. Raises JsonRpcInvalidParams if it is missing or not an integer."""
     value = params.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise JsonRpcInvalidParams(f"{name} is needed, a number.")
+        raise JsonRpcInvalidParams(f"{name} must be an integer.")
     return value
 
 
-def optional_integer_in(params: Mapping[str, Any], name: str) -> int | None:
+def parse_optional_integer(params: Mapping[str, Any], name: str) -> int | None:
     """Return an integer parameter, or None if it is null or missing. Raises JsonRpcInvalidParams for anything else."""
-    return None if params.get(name) is None else integer_in(params, name)
+    return None if params.get(name) is None else parse_integer(params, name)
 
 
-def given(params: Any) -> Json:
+def parse_params(params: Any) -> Json:
     """Return the parameters of a request; empty if the client sent no object."""
     return params if isinstance(params, dict) else {}
 
 
-def document_in(session: Session, params: Mapping[str, Any]) -> str:
+def find_document(session: Session, params: Mapping[str, Any]) -> str:
     """Return a path that selects the index: the document, else one in the `folder`, else one in the workspace."""
     match params:
         case {"textDocument": {"uri": str(uri)}}:
-            return path_of(uri) or session.any_document()
+            return path_of(uri) or session.default_document()
         case {"folder": str(folder)}:
             return str(Path(folder) / "any document")
-    return session.any_document()
+    return session.default_document()
 
 
-async def ask_contents(
+async def query_contents(
     session: Session, params: Mapping[str, Any], question: Callable[[Index], Answer]
 ) -> Answer | None:
-    """Return the result of a query over a whole capture in the index of a request; hovers do not wait for it."""
+    """Return the result of a query over a whole capture, on a thread of its own; `params` select the index."""
     match params:
         case {"folder": str(folder)} if "textDocument" not in params:
-            return await session.contents.ask_of(Path(folder), question)
-    return await session.contents.ask(Path(document_in(session, params)), question)
+            return await session.contents.query_folder(Path(folder), question)
+    return await session.contents.query(Path(find_document(session, params)), question)
 
 
-def tell(server: LanguageServer, message: str) -> None:
+def show_message(server: LanguageServer, message: str) -> None:
     """Show the user the result of a command."""
-    server.window_show_message(types.ShowMessageParams(types.MessageType.Info, without_links(message)))
+    server.window_show_message(types.ShowMessageParams(types.MessageType.Info, break_links(message)))
 
 
 def frame_json(session: Session, frame: FrameRow) -> Json:
@@ -93,8 +96,8 @@ def frame_json(session: Session, frame: FrameRow) -> Json:
     """
     from framedex.placetext import stale_labels
 
-    place = next(locations(frame), None)
-    public = public_place(frame) if place is None else None
+    place = next(local_locations(frame), None)
+    public = find_public_location(frame) if place is None else None
     shown: Json | None = None
     if place is not None:
         shown = {
@@ -110,7 +113,7 @@ def frame_json(session: Session, frame: FrameRow) -> Json:
         "how": place.how.value if place is not None else None,
         "stale": ", ".join(stale_labels(place)) or None if place is not None else None,
         "url": public.url if public is not None else None,
-        "publicPlace": place_name(public) if public is not None else None,
+        "publicPlace": short_location(public) if public is not None else None,
     }
 
 
@@ -122,11 +125,11 @@ def python_line_json(session: Session, line: PythonLine | None) -> Json:
         return {"function": "", "place": "no line of Python", "location": None, "stale": None}
     place = line.location
     location: Json | None = None
-    if is_here(place.path):
+    if file_exists(place.path):
         where = session.line_range(place.path, place.line)
         location = {"uri": session.documents.uri_of(place.path), "range": range_json(where)}
     stale = ", ".join(stale_labels(place)) or None
-    return {"function": printable(line.function), "place": place_name(place), "location": location, "stale": stale}
+    return {"function": printable(line.function), "place": short_location(place), "location": location, "stale": stale}
 
 
 def duration_json(nanoseconds: int) -> Json:
@@ -140,19 +143,19 @@ def difference_text(nanoseconds: int) -> str:
     return sign + duration(abs(nanoseconds)) if nanoseconds else "="
 
 
-def position_json(session: Session, at: StackPosition) -> Json:
+def position_json(session: Session, selected: StackPosition) -> Json:
     """Return a frame and its stack as JSON: `frame` counts from 0, the `text` from 1."""
-    function, boundary = printable(at.frame.function.name), printable(at.boundary)
-    on_the_way = f"{function}: frame {at.position + 1} of {len(at.frames)} on the way to {boundary}"
+    function, boundary = printable(selected.frame.function.name), printable(selected.boundary)
+    position = f"{function}: frame {selected.position + 1} of {len(selected.frames)} on the way to {boundary}"
     return {
-        **frame_json(session, at.frame),
-        "stack": at.stack,
+        **frame_json(session, selected.frame),
+        "stack": selected.stack,
         "boundary": boundary,
-        "call": at.call,
-        "calls": at.calls,
-        "frame": at.position,
-        "frames": len(at.frames),
-        "text": "; ".join([on_the_way, *passed_text(at.passed)]),
+        "call": selected.call,
+        "calls": selected.calls,
+        "frame": selected.position,
+        "frames": len(selected.frames),
+        "text": "; ".join([position, *skipped_notes(selected.skipped)]),
     }
 
 

@@ -20,31 +20,30 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.errors import FramedexError
-from framedex_server.chosen import Chosen
 from framedex_server.documents.open_documents import OpenDocuments, path_of
 from framedex_server.documents.stack_texts import StackTexts
 from framedex_server.indexes import Indexes
 from framedex_server.protocol import INDEX_CHANGED
+from framedex_server.selection import Chosen, Trail
 from framedex_server.settings import Configuration, EditorSettings, FolderSettings
-from framedex_server.trail import Trail
 
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.sources.outline import Outlines
-    from framedex.text_stacks.placing.binaries import Binaries
-    from framedex.text_stacks.placing.checkouts import Checkouts
+    from framedex.text_stacks.source_lookup.binaries import Binaries
+    from framedex.text_stacks.source_lookup.versions import Checkouts
 
 Answer = TypeVar("Answer")
 
 Hook = Callable[[], Awaitable[None]]
 
-CALM = 0.5
+REFRESH_DELAY_S = 0.5
 """Minimum seconds between two refresh requests to the client."""
 
-AT_ONCE = 200
+PARTIAL_RESULT_ITEMS = 200
 """Number of locations per partial result."""
 
-_WITH_A_MESSAGE_LINE = frozenset({"emacs", "eglot", "helix", "kak-lsp", "neovim", "vim"})
+_MESSAGE_LINE_EDITORS = frozenset({"emacs", "eglot", "helix", "kak-lsp", "neovim", "vim"})
 """Client names, in lower case, of editors that show messages in one line until the next key."""
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
@@ -54,19 +53,19 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 class Place:
     """The target of a request: the document's URI and real path, the 1-based line, and the column in client units.
 
-    `line` is the line of the file on disk; `shown` is the 0-based line in the client's buffer.
+    `line` is the line of the file on disk; `buffer_line` is the 0-based line in the client's buffer.
     """
 
     uri: str
     path: str
     line: int
-    shown: int
+    buffer_line: int
     character: int
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The `textDocument` and `position` of a request about the place."""
-        return {"textDocument": {"uri": self.uri}, "position": {"line": self.shown, "character": self.character}}
+        return {"textDocument": {"uri": self.uri}, "position": {"line": self.buffer_line, "character": self.character}}
 
 
 class Session:
@@ -93,37 +92,37 @@ class Session:
         self.texts = StackTexts(documents.text, documents.language)
         self.roots = roots
         self.trail = Trail()
-        self.chosen = Chosen()
-        contents.at_close.append(self.chosen.close)
-        self.at_document: list[Callable[[str], Awaitable[None]]] = []
+        self.selection = Chosen()
+        contents.close_callbacks.append(self.selection.close)
+        self.on_document_open: list[Callable[[str], Awaitable[None]]] = []
         self.before_start: list[Hook] = []
-        self.at_start: list[Hook] = []
-        self.at_new_settings: list[Hook] = []
-        self.at_new_recordings: list[Callable[[], None]] = []
-        self.at_changed_sources: list[Callable[[Sequence[str]], Awaitable[None]]] = []
-        self.at_refresh: list[Callable[[], None]] = []
-        self.at_end: list[Callable[[], None]] = [self.texts.close]
+        self.on_start: list[Hook] = []
+        self.on_settings_change: list[Hook] = []
+        self.on_recordings_change: list[Callable[[], None]] = []
+        self.on_sources_change: list[Callable[[Sequence[str]], Awaitable[None]]] = []
+        self.on_refresh: list[Callable[[], None]] = []
+        self.on_end: list[Callable[[], None]] = [self.texts.close]
 
-    def settings_at(self, path: Path | str) -> EditorSettings:
+    def settings_for(self, path: Path | str) -> EditorSettings:
         """Return the editor settings for a file or folder."""
-        return self._configuration.at(path).editor
+        return self._configuration.settings_for(path).editor
 
-    def folder_settings_at(self, path: Path | str) -> FolderSettings:
+    def folder_settings_for(self, path: Path | str) -> FolderSettings:
         """Return all settings of the workspace folder around a file or folder."""
-        return self._configuration.at(path)
+        return self._configuration.settings_for(path)
 
-    async def read_settings(self, given: Mapping[Path, object]) -> None:
-        """Reload the settings; the client's JSON for each folder in `given` overrides the files."""
-        before = {root: self._configuration.at(root) for root in given}
-        await self.run(lambda: self._configuration.read(given))
-        if before != {root: self._configuration.at(root) for root in given}:
+    async def reload_settings(self, client_settings: Mapping[Path, object]) -> None:
+        """Reload the settings; `client_settings` (JSON for each folder) overrides the files."""
+        before = {root: self._configuration.settings_for(root) for root in client_settings}
+        await self.run(lambda: self._configuration.reload(client_settings))
+        if before != {root: self._configuration.settings_for(root) for root in client_settings}:
             self.refresh_views()
 
     def refresh_views(self) -> None:
-        """Have the client refresh lenses, hints and diagnostics: the index, the settings or the selection changed."""
+        """Have the client refresh lenses, hints and diagnostics after a change of index, settings or selection."""
         self._checkouts = None
         if self._refreshing is None:
-            self._refreshing = asyncio.get_running_loop().call_later(CALM, self._refresh_views)
+            self._refreshing = asyncio.get_running_loop().call_later(REFRESH_DELAY_S, self._refresh_views)
 
     def _refresh_views(self) -> None:
         self._refreshing = None
@@ -134,35 +133,35 @@ class Session:
             self._server.workspace_inlay_hint_refresh(None)
         if workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
             self._server.workspace_diagnostic_refresh(None)
-        for refresh in self.at_refresh:
+        for refresh in self.on_refresh:
             refresh()
         if self._own_capabilities.get("indexChanges") is True:
             self._server.protocol.notify(INDEX_CHANGED, {})
 
-    def in_parts(self, token: types.ProgressToken | None, items: Sequence[Any]) -> list[Any]:
+    def send_in_parts(self, token: types.ProgressToken | None, items: Sequence[Any]) -> list[Any]:
         """Return the items for the reply: all, or none if the client accepts partial results.
 
-        Partial results are sent from here, in parts of `AT_ONCE` items.
+        Partial results are sent from here, in parts of `PARTIAL_RESULT_ITEMS` items.
         """
-        if token is None or len(items) <= AT_ONCE:
+        if token is None or len(items) <= PARTIAL_RESULT_ITEMS:
             return list(items)
-        for first in range(0, len(items), AT_ONCE):
-            part = self._server.protocol.plain(items[first : first + AT_ONCE])  # type: ignore[attr-defined]
+        for first in range(0, len(items), PARTIAL_RESULT_ITEMS):
+            part = self._server.protocol.to_json(items[first : first + PARTIAL_RESULT_ITEMS])  # type: ignore[attr-defined]
             self._server.progress(types.ProgressParams(token, part))
         return []
 
-    async def ask(self, document: str, question: Callable[[Index], Answer]) -> Answer | None:
+    async def query(self, document: str, question: Callable[[Index], Answer]) -> Answer | None:
         """Return the result of `question`, run on the index thread, on the index for a document."""
-        return await self.indexes.ask(Path(document), question)
+        return await self.indexes.query(Path(document), question)
 
-    def any_document(self) -> str:
+    def default_document(self) -> str:
         """Return a path in the first workspace folder, for queries without a document."""
         root = next(iter(self.roots()), Path("/"))
         return os.path.realpath(root / "any document")
 
-    async def ask_at(self, place: Place, question: Callable[[Index], Answer]) -> Answer | None:
-        """Like `ask`, but prefer the index whose answer led to the place."""
-        return await self.indexes.ask(Path(place.path), question, self.trail.index_at(place.path, place.line))
+    async def query_at(self, place: Place, question: Callable[[Index], Answer]) -> Answer | None:
+        """Like `query`, but prefer the index whose answer led to the place."""
+        return await self.indexes.query(Path(place.path), question, self.trail.index_at(place.path, place.line))
 
     async def run(self, work: Callable[[], Answer]) -> Answer:
         """Return the result of `work`, run off the protocol loop."""
@@ -191,7 +190,7 @@ class Session:
         return window is not None and window.show_document is not None and window.show_document.support
 
     @property
-    def takes_led(self) -> bool:
+    def supports_step_notes(self) -> bool:
         """Whether the client shows `framedex/led` notes without opening a window over the text."""
         return self._own_capabilities.get("led") is True
 
@@ -201,9 +200,9 @@ class Session:
         return self._own_capabilities.get("intentions") is True
 
     @property
-    def shows_messages_in_a_line(self) -> bool:
+    def has_message_line(self) -> bool:
         """Whether the client is an editor that shows messages in a line at its edge."""
-        return self._server.protocol.client_name.casefold() in _WITH_A_MESSAGE_LINE  # type: ignore[attr-defined]
+        return self._server.protocol.client_name.casefold() in _MESSAGE_LINE_EDITORS  # type: ignore[attr-defined]
 
     @property
     def _own_capabilities(self) -> Mapping[str, Any]:
@@ -226,7 +225,7 @@ class Session:
         if path is None:
             return None
         line: int | None = position.line + 1
-        if not self.texts.may_hold(document.uri):  # texts with stacks are read as shown, not from disk
+        if not self.texts.may_contain_stacks(document.uri):  # texts with stacks are read as shown, not from disk
             line = self.documents.edits.saved_line(path, position.line + 1)
         return None if line is None else Place(document.uri, path, line, position.line, position.character)
 
@@ -263,7 +262,7 @@ class Session:
 
     def checkouts(self, folders: Sequence[str]) -> Checkouts:
         """Return these folders as checkouts; git's output is cached until the index or settings change."""
-        from framedex.text_stacks.placing.checkouts import Checkouts
+        from framedex.text_stacks.source_lookup.versions import Checkouts
 
         known = self._checkouts
         if known is None or known[0] != tuple(folders):
@@ -280,7 +279,7 @@ class Session:
     @cached_property
     def binaries(self) -> Binaries:
         """The binaries named by frames of logs."""
-        from framedex.text_stacks.placing.binaries import Binaries  # loads the ELF reader: rarely needed
+        from framedex.text_stacks.source_lookup.binaries import Binaries  # loads the ELF reader: rarely needed
 
         return Binaries()
 

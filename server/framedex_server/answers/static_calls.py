@@ -1,7 +1,7 @@
-"""Static calls for the call hierarchy: calls that are in the source but in no recording.
+"""Static calls for the call hierarchy: calls that are in the source but were never recorded.
 
-The setting `static-calls` names the directions; static calls are marked. Types are unknown: the qualifier before a
-name excludes some functions of the same name. The remaining calls are marked as uncertain.
+The setting `static-calls` selects the directions. Static calls are marked. Types are unknown, so several functions may
+match a name. A qualifier before the name excludes some of them; the remaining calls are marked as uncertain.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from framedex.path_resolution.files import is_here
-from framedex.placetext import doubt_of_caller
+from framedex.path_resolution.files import file_exists
+from framedex.placetext import caller_doubt
 from framedex.plaintext import printable
 from framedex_server.answers.session import Session
 from framedex_server.markup import shorten
@@ -31,7 +31,7 @@ MOST_CALLS = 200
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A definition in the source, as an item's `data`; `origin` is a document that selects the index."""
+    """A definition in the source, stored in an item's `data`; `origin` is a document that selects the index."""
 
     path: str
     line: int
@@ -54,7 +54,7 @@ def static_callees(
     session: Session, written: Written, index: Index, recorded: Collection[tuple[str, int]] = ()
 ) -> list[types.CallHierarchyOutgoingCall]:
     """Return the calls in a definition's text, except calls to the `recorded` definitions (path, first line)."""
-    most = min(MOST_CALLS, session.settings_at(written.origin).limit)
+    most = min(MOST_CALLS, session.settings_for(written.origin).limit)
     return list(islice(_calls(session, written, index, recorded), most))
 
 
@@ -65,13 +65,13 @@ def static_callers(
 
     Callers in `recorded` are left out; `shown` is the number of items already listed.
     """
-    most = max(min(MOST_CALLS, session.settings_at(written.origin).limit) - shown, 0)
+    most = max(min(MOST_CALLS, session.settings_for(written.origin).limit) - shown, 0)
     found = index.line(written.path, written.line).static_callers(recorded)
-    callers = [each for each in found.callers if is_here(each.location.path)]
+    callers = [each for each in found.callers if file_exists(each.location.path)]
     calls = []
     for each in callers[:most]:
         path, line = each.location.path, each.location.line
-        item = _item(session, each.name, each.location, each.end_line, MARK + doubt_of_caller(each), written.origin)
+        item = _item(session, each.name, each.location, each.end_line, MARK + caller_doubt(each), written.origin)
         ranges = [session.line_range(path, site) for site in each.lines]
         calls.append(types.CallHierarchyIncomingCall(item, ranges or [session.line_range(path, line)]))
     return calls, found.doubtful + len(callers) - len(calls)
@@ -85,7 +85,7 @@ def _calls(
             continue
         several = f", one of {len(call.targets)} of this name" if len(call.targets) > 1 else ""
         for name, location, last in call.targets:
-            if is_here(location.path):
+            if file_exists(location.path):
                 item = _item(session, name, location, last, MARK + several, written.origin)
                 yield types.CallHierarchyOutgoingCall(item, [session.line_range(written.path, call.line)])
 

@@ -16,10 +16,10 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote
 
-from framedex_server.documents.unopened import MOST_READ
+from framedex_server.documents.file_texts import MAX_READ
 
 if TYPE_CHECKING:
-    from framedex.releases.stated import StatedReleases
+    from framedex.releases.statements import StatedReleases
     from framedex.text_stacks import Reading, TextFrame, TextStack
 
 Answer = TypeVar("Answer")
@@ -31,7 +31,7 @@ LANGUAGES = frozenset(
 
 SUFFIXES = frozenset((".fdtrace", ".log", ".txt", ".out", ".err", ".mlir", ".hlo"))
 
-_KEPT = 4
+_MAX_CACHED_TEXTS = 4
 
 
 @dataclass(frozen=True)
@@ -44,18 +44,18 @@ class StackText:
 
     def source_of(self, frame: TextFrame) -> str:
         """Return the source line that the text quotes for a frame; empty if there is none."""
-        from framedex.text_stacks.placing.quoted import quoted_source
+        from framedex.text_stacks.source_lookup.frame_context import quoted_source
 
         return quoted_source(frame, self.lines)
 
-    def called_by(self, frame: TextFrame) -> TextFrame | None:
+    def find_callee(self, frame: TextFrame) -> TextFrame | None:
         """Return the frame that a frame calls, if the text contains it."""
-        from framedex.text_stacks.placing.inward import inward_frames
+        from framedex.text_stacks.source_lookup.frame_context import find_callees
 
         stack = self.stack_around(frame.first_line)
         if stack is None:
             return None
-        inward = inward_frames(stack.frames, stack.innermost_first)
+        inward = find_callees(stack.frames, stack.innermost_first)
         return next((called for each, called in zip(stack.frames, inward, strict=True) if each is frame), None)
 
     def frames_on(self, line: int) -> tuple[TextFrame, ...]:
@@ -69,7 +69,7 @@ class StackText:
     @cached_property
     def releases(self) -> StatedReleases:
         """The releases that the text names."""
-        from framedex.releases.stated import StatedReleases
+        from framedex.releases.statements import StatedReleases
 
         return StatedReleases(self.text)
 
@@ -89,9 +89,9 @@ class StackTexts:
         self._text_of = text_of
         self._language_of = language_of
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-texts")
-        self._read: OrderedDict[str, StackText] = OrderedDict()
+        self._cached_texts: OrderedDict[str, StackText] = OrderedDict()
 
-    def may_hold(self, uri: str) -> bool:
+    def may_contain_stacks(self, uri: str) -> bool:
         """Return whether a document's kind may contain stacks."""
         language = self._language_of(uri)
         if language is not None and language != "" and not uri.endswith(".fdtrace"):
@@ -99,45 +99,45 @@ class StackTexts:
         name = unquote(uri.partition("#")[0].partition("?")[0])
         return PurePosixPath(name).suffix.lower() in SUFFIXES
 
-    async def of(self, uri: str) -> StackText | None:
+    async def parse(self, uri: str) -> StackText | None:
         """Return the document with its stacks; None if it is of another kind or has no stacks."""
-        if not self.may_hold(uri):
+        if not self.may_contain_stacks(uri):
             return None
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self.read, uri)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self.parse_now, uri)
 
     async def run(self, work: Callable[[], Answer]) -> Answer:
         """Return the result of `work` on a document, run off the protocol loop."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
-    def read(self, uri: str) -> StackText | None:
-        """Like `of`, on the calling thread. An unchanged document is not parsed again."""
-        if not self.may_hold(uri):
+    def parse_now(self, uri: str) -> StackText | None:
+        """Like `parse`, on the calling thread. An unchanged document is not parsed again."""
+        if not self.may_contain_stacks(uri):
             return None
         text = self._text_of(uri)
-        known = self._read.get(uri)
+        known = self._cached_texts.get(uri)
         if known is None or known.text != text:
-            known = self._read[uri] = StackText(text, text.split("\n"), self._reading(uri, text))
-        self._read.move_to_end(uri)
-        while len(self._read) > _KEPT:
-            self._read.popitem(last=False)
+            known = self._cached_texts[uri] = StackText(text, text.split("\n"), self._parse(uri, text))
+        self._cached_texts.move_to_end(uri)
+        while len(self._cached_texts) > _MAX_CACHED_TEXTS:
+            self._cached_texts.popitem(last=False)
         return known if known.reading.stacks else None
 
     def close(self) -> None:
         """Stop accepting texts."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _reading(self, uri: str, text: str) -> Reading:
+    def _parse(self, uri: str, text: str) -> Reading:
         from framedex.text_stacks import Format, Reading, read
 
-        reading = read(_end_of(text))
+        reading = read(_keep_end(text))
         if self._language_of(uri) == "json":  # any JSON may name a file and a line; only py-spy's has stacks
             return Reading(tuple(stack for stack in reading.stacks if stack.format is Format.PY_SPY_JSON))
         return reading
 
 
-def _end_of(text: str) -> str:
+def _keep_end(text: str) -> str:
     """Return the text; if it is too long, its end after as many newlines as precede it, so that line numbers stay."""
-    if len(text) <= MOST_READ:
+    if len(text) <= MAX_READ:
         return text
-    start = text.find("\n", len(text) - MOST_READ) + 1 or len(text)
+    start = text.find("\n", len(text) - MAX_READ) + 1 or len(text)
     return "\n" * text.count("\n", 0, start) + text[start:]

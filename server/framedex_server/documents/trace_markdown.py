@@ -12,9 +12,9 @@ from pathlib import PurePath
 
 from framedex import words
 from framedex.calltext import arguments_text, error_headline, outcome_text
-from framedex.missing import why_cut_off, why_unmerged
+from framedex.capturetext import why_cut_off, why_unmerged
 from framedex.model import FrameRow, Language, Role, Section, SectionKind, Trace
-from framedex.path_resolution.files import is_here
+from framedex.path_resolution.files import file_exists
 from framedex.placetext import cell_name, place_text
 from framedex.plaintext import printable, truncate
 from framedex.tracetext import frame_labels, recorded_labels
@@ -28,7 +28,7 @@ _TITLES = {
     SectionKind.PYTHON: "Python frames",
     SectionKind.FFI_CALL: "`ffi_call`",
 }
-_LONGEST = 400  # maximum characters of a call's arguments
+_MAX_ARGUMENT_CHARACTERS = 400  # maximum characters of a call's arguments
 
 Uri = Callable[[str], str]
 """Returns the URI of a file path."""
@@ -77,10 +77,10 @@ def _title(section: Section) -> str:
 def _frames(frames: Sequence[FrameRow], uri_of: Uri) -> Iterator[str]:
     for is_code, run in groupby(enumerate(frames, 1), lambda each: each[1].function.role is Role.CODE):
         items = [f"{number}. {_frame(frame, uri_of)}" for number, frame in run]
-        yield from items if is_code or len(items) == 1 else _folded(items)
+        yield from items if is_code or len(items) == 1 else _fold_items(items)
 
 
-def _folded(items: Sequence[str]) -> Iterator[str]:
+def _fold_items(items: Sequence[str]) -> Iterator[str]:
     """Yield glue and interpreter frames in a collapsed block. It interrupts the list, which then continues."""
     yield ""
     yield f"<details><summary>{words.count(len(items), 'glue or interpreter frame')}</summary>"
@@ -93,29 +93,31 @@ def _folded(items: Sequence[str]) -> Iterator[str]:
 
 def _frame(frame: FrameRow, uri_of: Uri) -> str:
     language = "Python" if frame.function.language is Language.PYTHON else "C++"
-    told = [*frame_labels(frame), *map(_code, recorded_labels(frame))]
-    labels = f" ({', '.join(told)})" if told else ""
-    return f"{language} {_code(frame.function.name)} {_place(frame, uri_of)}{labels}"
+    labels = [*frame_labels(frame), *map(_code, recorded_labels(frame))]
+    suffix = f" ({', '.join(labels)})" if labels else ""
+    return f"{language} {_code(frame.function.name)} {_place(frame, uri_of)}{suffix}"
 
 
 def _place(frame: FrameRow, uri_of: Uri) -> str:
     place = frame.location
     if frame.stated is not None:
         text = _code(frame.stated)
-        is_there = place is not None and is_here(place.path)
+        is_there = place is not None and file_exists(place.path)
         return f"at {_MARKUP.link(text, f'{uri_of(place.path)}#L{place.line}')}" if place and is_there else f"at {text}"
     if place is None:
         return f"in {_code(f'{PurePath(frame.module).name}+{frame.offset:#x}')}"
-    text = _code(place_text(place.path, place.line) if cell_name(place.path) else f"{_short(place.path)}:{place.line}")
-    url = f"{uri_of(place.path)}#L{place.line}" if is_here(place.path) else place.url
+    text = _code(
+        place_text(place.path, place.line) if cell_name(place.path) else f"{_shorten_path(place.path)}:{place.line}"
+    )
+    url = f"{uri_of(place.path)}#L{place.line}" if file_exists(place.path) else place.url
     return f"at {_MARKUP.link(text, url)}" if url is not None else f"at {_code(f'{place.path}:{place.line}')}"
 
 
-def _short(path: str) -> str:
+def _shorten_path(path: str) -> str:
     """Return a path that makes sense on another machine: the path within a package's distribution, else the name."""
     return _PACKAGES.split(path)[-1] if _PACKAGES.search(path) else PurePath(path).name
 
 
 def _code(text: str) -> str:
     """Return a text of a capture as a code span."""
-    return code_span(truncate(printable(text), _LONGEST))
+    return code_span(truncate(printable(text), _MAX_ARGUMENT_CHARACTERS))

@@ -1,9 +1,9 @@
 """Call hierarchy over recorded edges: real callers and callees, across Python and C++, with call counts.
 
 LSP requires a document location for every item, but a function may have no known source or no file on this machine. No
-frame may be dropped. If no checkout has the file, the item opens the nearest located frame on the path to the function.
-That is the calling line, or the line called back. The item's detail mentions this, with the public URL. The parent item
-provides the location, so nothing is searched, no file is written, and every client can open it.
+frame may be dropped. If no checkout has the file, the item opens the nearest frame with a location on the path to the
+function: the calling line, or the line called back. The item's detail says so, with the public URL. The parent item
+provides this location, so nothing is searched or written, and every client can open it.
 
 Frames of the interpreter and glue between languages are skipped; the detail then contains "indirectly". Calls in the
 source that were never recorded follow, in the directions of the setting `static_calls`.
@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.path_resolution.files import is_here
+from framedex.path_resolution.files import file_exists
 from framedex.plaintext import printable
 from framedex.words import count
-from framedex_server.answers.counted import answer_text, ask_counted
-from framedex_server.answers.elsewhere import InCheckouts
-from framedex_server.answers.frame_lines import resolver
+from framedex_server.answers.frame_lines import make_resolver
+from framedex_server.answers.provenance import counted_in_answer, query_counted
+from framedex_server.answers.remote_sources import InCheckouts
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.static_calls import Written, static_callees, static_callers
 from framedex_server.documents.stack_texts import StackText
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from framedex.model import Edge, FunctionRow, Location
     from framedex.text_stacks import TextFrame
 
-MOST_EDGES = 200
+MAX_EDGES = 200
 """Maximum number of callers or callees listed, most calls first; the last item's detail counts the rest."""
 
 INDIRECTLY = ", indirectly"
 
-MOST_SITES = 20
+MAX_SITES = 20
 """Maximum number of lines of one caller listed per callee."""
 
 
@@ -92,73 +92,73 @@ def register(server: LanguageServer, session: Session) -> None:
         place = session.place(params.text_document, params.position)
         if place is None:
             return None
-        if session.texts.may_hold(place.uri):
-            document = await session.texts.of(place.uri)
-            frames = document.frames_on(place.shown) if document is not None else ()
-            return await ask_counted(
-                session, place.path, lambda index: in_text(session, place, index, document, frames)
+        if session.texts.may_contain_stacks(place.uri):
+            document = await session.texts.parse(place.uri)
+            frames = document.frames_on(place.buffer_line) if document is not None else ()
+            return await query_counted(
+                session, place.path, lambda index: find_items_in_text(session, place, index, document, frames)
             )
-        return await ask_counted(session, place.path, lambda index: in_source(session, place, index))
+        return await query_counted(session, place.path, lambda index: find_items_at_line(session, place, index))
 
     @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
     async def incoming(params: types.CallHierarchyIncomingCallsParams) -> list[types.CallHierarchyIncomingCall] | None:
         about = Written.from_data(params.item.data) or Subject.from_data(params.item.data)
         if about is None:
             return None
-        seen = await ask_counted(session, about.origin, lambda index: seen_callers(session, about, index))
-        if seen is None or seen.definition is None or not session.settings_at(about.origin).static_calls:
+        seen = await query_counted(session, about.origin, lambda index: find_recorded_callers(session, about, index))
+        if seen is None or seen.definition is None or not session.settings_for(about.origin).static_calls:
             return seen.calls if seen is not None else None
-        # The name is searched in all sources, which would block hovers.
-        more = await session.contents.ask(Path(about.origin), lambda index: unseen_callers(session, seen, index))
+        # The search covers all sources and would block hovers.
+        more = await session.contents.query(Path(about.origin), lambda index: find_static_callers(session, seen, index))
         return [*seen.calls, *(more or ())]
 
     @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
     async def outgoing(params: types.CallHierarchyOutgoingCallsParams) -> list[types.CallHierarchyOutgoingCall] | None:
         written = Written.from_data(params.item.data)
         if written is not None:
-            return await session.ask(written.origin, lambda index: static_callees(session, written, index))
+            return await session.query(written.origin, lambda index: static_callees(session, written, index))
         subject = Subject.from_data(params.item.data)
         if subject is None:
             return None
-        return await ask_counted(session, subject.origin, lambda index: callees(session, subject, index))
+        return await query_counted(session, subject.origin, lambda index: find_callees(session, subject, index))
 
 
-def in_source(session: Session, place: Place, index: Index) -> list[types.CallHierarchyItem] | None:
+def find_items_at_line(session: Session, place: Place, index: Index) -> list[types.CallHierarchyItem] | None:
     """Return items for the innermost recorded function around a source line."""
-    here = Anchor(place.path, place.line)
-    functions = _innermost(index.line(place.path, place.line).functions())
+    anchor = Anchor(place.path, place.line)
+    functions = _find_innermost(index.line(place.path, place.line).functions())
     # Stacks show an FFI handler's implementation as the function that registers it.
-    functions = index.ffi.handlers_made_from(function.id for function in functions) or functions
-    return [_first_item(session, index, function, place.path, here) for function in functions] or None
+    functions = index.ffi.handlers_implemented_by(function.id for function in functions) or functions
+    return [_make_root_item(session, index, function, place.path, anchor) for function in functions] or None
 
 
-def in_text(
+def find_items_in_text(
     session: Session, place: Place, index: Index, document: StackText | None, frames: Sequence[TextFrame]
 ) -> list[types.CallHierarchyItem] | None:
     """Return items for the functions of the frames on a line of a trace document or log."""
     items = []
-    for found in map(resolver(session, place.uri, index, session.binaries, document).find, frames):
-        if found.location is not None and is_here(found.location.path):
-            there = Anchor(found.location.path, found.location.line)
-            functions = index.line(there.path, there.line).functions()
+    for found in map(make_resolver(session, place.uri, index, session.binaries, document).find, frames):
+        if found.location is not None and file_exists(found.location.path):
+            anchor = Anchor(found.location.path, found.location.line)
+            functions = index.line(anchor.path, anchor.line).functions()
             # Texts shorten names (`f()` in absl): use the function around the location then.
-            named = [each for each in functions if each.name == found.function] or _innermost(functions)
-            items += [_first_item(session, index, function, place.path, there) for function in named]
+            named = [each for each in functions if each.name == found.function] or _find_innermost(functions)
+            items += [_make_root_item(session, index, function, place.path, anchor) for function in named]
     return items or None
 
 
-def callers(session: Session, subject: Subject, index: Index) -> list[types.CallHierarchyIncomingCall]:
+def find_callers(session: Session, subject: Subject, index: Index) -> list[types.CallHierarchyIncomingCall]:
     """Return the recorded callers of the subject, with the calling lines."""
-    function = _function(index, subject)
+    function = _find_function(index, subject)
     if function is None:
         return []
     direct, _ = index.functions.direct_neighbours(function.id)
     calls = []
     for edge, calls_made in _with_counts(index.functions.callers(function.id), _limit(session, subject)):
         calls_made += "" if edge.caller.id in direct else INDIRECTLY
-        sites = _sites_in(edge, _document(edge.caller) or next((site.path for site in edge.sites), ""))
+        sites = _sites_in(edge, _local_file(edge.caller) or next((site.path for site in edge.sites), ""))
         anchor = Anchor(sites[0].path, sites[0].line) if sites else subject.anchor
-        item = _item(session, index, edge.caller, subject.origin, anchor, calls_made)
+        item = _make_item(session, index, edge.caller, subject.origin, anchor, calls_made)
         # Clients open `from_ranges` in the caller's document, and some show nothing if there are none.
         calls.append(types.CallHierarchyIncomingCall(item, _ranges(session, sites) or [item.selection_range]))
     return calls
@@ -173,23 +173,23 @@ class SeenCallers:
     functions: Sequence[FunctionRow]
 
 
-def seen_callers(session: Session, about: Subject | Written, index: Index) -> SeenCallers:
+def find_recorded_callers(session: Session, about: Subject | Written, index: Index) -> SeenCallers:
     """Return the recorded callers of the subject, or of the functions that begin at a definition."""
     if isinstance(about, Written):
         definition: Written | None = about
-        there = [each for each in index.line(about.path, about.line).functions() if _begins_at(each, about)]
-        subjects = [_subject(each, about) for each in there]
+        functions = [each for each in index.line(about.path, about.line).functions() if _begins_at(each, about)]
+        subjects = [_make_subject(each, about) for each in functions]
     else:
-        function = _function(index, about)
+        function = _find_function(index, about)
         begin = function.location if function is not None else None
         definition = Written(begin.path, begin.line, about.origin) if begin is not None else None
         subjects = [about]
-    calls = [call for subject in subjects for call in callers(session, subject, index)]
+    calls = [call for subject in subjects for call in find_callers(session, subject, index)]
     recorded = [caller for subject in subjects for caller in index.functions.all_callers(subject.function)]
     return SeenCallers(calls, definition, recorded)
 
 
-def unseen_callers(session: Session, seen: SeenCallers, index: Index) -> list[types.CallHierarchyIncomingCall]:
+def find_static_callers(session: Session, seen: SeenCallers, index: Index) -> list[types.CallHierarchyIncomingCall]:
     """Return the static callers of the same definition that were never recorded."""
     if seen.definition is None:
         return []
@@ -205,13 +205,13 @@ def _begins_at(function: FunctionRow, place: Written) -> bool:
     return begin is not None and (begin.path, begin.line) == (place.path, place.line)
 
 
-def _subject(function: FunctionRow, place: Written) -> Subject:
+def _make_subject(function: FunctionRow, place: Written) -> Subject:
     return Subject(function.id, function.name, place.origin, Anchor(place.path, place.line))
 
 
-def callees(session: Session, subject: Subject, index: Index) -> list[types.CallHierarchyOutgoingCall]:
+def find_callees(session: Session, subject: Subject, index: Index) -> list[types.CallHierarchyOutgoingCall]:
     """Return the recorded callees of the subject, with the calling lines."""
-    function = _function(index, subject)
+    function = _find_function(index, subject)
     if function is None:
         return []
     _, direct = index.functions.direct_neighbours(function.id)
@@ -221,16 +221,16 @@ def callees(session: Session, subject: Subject, index: Index) -> list[types.Call
         calls_made += "" if edge.callee.id in direct else INDIRECTLY
         sites = _sites_in(edge, subject.anchor.path)
         anchor = Anchor(sites[0].path, sites[0].line) if sites else subject.anchor
-        item = _item(session, index, edge.callee, subject.origin, anchor, calls_made)
+        item = _make_item(session, index, edge.callee, subject.origin, anchor, calls_made)
         calls.append(types.CallHierarchyOutgoingCall(item, _ranges(session, sites) or [here]))
-    return [*calls, *_never_recorded(session, subject, function, index)]
+    return [*calls, *_find_static_callees(session, subject, function, index)]
 
 
-def _never_recorded(
+def _find_static_callees(
     session: Session, subject: Subject, function: FunctionRow, index: Index
 ) -> list[types.CallHierarchyOutgoingCall]:
     begin = function.location
-    if begin is None or session.settings_at(subject.origin).static_calls is not True:
+    if begin is None or session.settings_for(subject.origin).static_calls is not True:
         return []
     # Glue functions are skipped in the list, but they were called too.
     recorded = [*index.functions.callees(function.id), *index.functions.direct_callees(function.id)]
@@ -238,21 +238,21 @@ def _never_recorded(
     return static_callees(session, Written(begin.path, begin.line, subject.origin), index, begins)
 
 
-def _innermost(functions: Sequence[FunctionRow]) -> list[FunctionRow]:
+def _find_innermost(functions: Sequence[FunctionRow]) -> list[FunctionRow]:
     """Return the nested function that begins last; several if one source line defines several (templates)."""
     begins = [function.location.line if function.location else 0 for function in functions]
     return [function for function, begin in zip(functions, begins, strict=True) if begin == max(begins)]
 
 
-def _function(index: Index, subject: Subject) -> FunctionRow | None:
+def _find_function(index: Index, subject: Subject) -> FunctionRow | None:
     function = index.functions.get(subject.function)
     if function is not None and function.name == subject.name:
         return function
-    return next((each for each in index.functions.named(subject.name) if each.name == subject.name), None)
+    return next((each for each in index.functions.find(subject.name) if each.name == subject.name), None)
 
 
 def _limit(session: Session, subject: Subject) -> int:
-    return min(MOST_EDGES, session.settings_at(subject.origin).limit)
+    return min(MAX_EDGES, session.settings_for(subject.origin).limit)
 
 
 def _with_counts(edges: Sequence[Edge], most: int) -> Iterator[tuple[Edge, str]]:
@@ -263,48 +263,48 @@ def _with_counts(edges: Sequence[Edge], most: int) -> Iterator[tuple[Edge, str]]
 
 def _sites_in(edge: Edge, path: str) -> list[Location]:
     """Return the caller's lines in the file that its item opens: clients read `from_ranges` as lines of that file."""
-    return [site for site in edge.sites if site.path == path and is_here(path)][:MOST_SITES]
+    return [site for site in edge.sites if site.path == path and file_exists(path)][:MAX_SITES]
 
 
-def _document(function: FunctionRow) -> str | None:
+def _local_file(function: FunctionRow) -> str | None:
     """Return the file of a function if it is on this machine, else None."""
-    return function.location.path if function.location and is_here(function.location.path) else None
+    return function.location.path if function.location and file_exists(function.location.path) else None
 
 
 def _ranges(session: Session, sites: Sequence[Location]) -> list[types.Range]:
     return [session.line_range(site.path, site.line) for site in sites]
 
 
-def _in_checkout(session: Session, index: Index, origin: str, begin: Location) -> Location | None:
+def _find_in_checkout(session: Session, index: Index, origin: str, begin: Location) -> Location | None:
     return InCheckouts(session, index, session.documents.uri_of(origin)).find(begin)
 
 
-def _first_item(
+def _make_root_item(
     session: Session, index: Index, function: FunctionRow, origin: str, anchor: Anchor
 ) -> types.CallHierarchyItem:
     """Return the root item of a hierarchy; its detail names the captures counted."""
-    asked, functions = index.functions.in_latest_run([function])
-    path = _document(function) or origin
-    return _item(
-        session, index, function, origin, anchor, answer_text(session, index, path, asked.answer_of(functions))
+    asked, functions = index.functions.restrict_to_latest_run([function])
+    path = _local_file(function) or origin
+    return _make_item(
+        session, index, function, origin, anchor, counted_in_answer(session, index, path, asked.answer_of(functions))
     )
 
 
-def _item(
+def _make_item(
     session: Session, index: Index, function: FunctionRow, origin: str, anchor: Anchor, calls_made: str
 ) -> types.CallHierarchyItem:
     begin = function.location
-    known = function.module.rpartition("/")[2]
+    details = function.module.rpartition("/")[2]
     last = 0
-    if begin is not None and _document(function):
+    if begin is not None and _local_file(function):
         anchor = Anchor(begin.path, begin.line)
         last = function.end_line
-    elif begin is not None and (there := _in_checkout(session, index, origin, begin)) is not None:
-        anchor = Anchor(there.path, there.line)
+    elif begin is not None and (located := _find_in_checkout(session, index, origin, begin)) is not None:
+        anchor = Anchor(located.path, located.line)
     else:
         missing = f"{Path(begin.path).name}:{begin.line} is not here" if begin else "no source"
-        known += f", {missing}: opens {Path(anchor.path).name}:{anchor.line}"
-        known += f" · {begin.url}" if begin is not None and begin.url else ""
+        details += f", {missing}: opens {Path(anchor.path).name}:{anchor.line}"
+        details += f" · {begin.url}" if begin is not None and begin.url else ""
     last = max(anchor.line, last)
     selection = session.line_range(anchor.path, anchor.line)
     return types.CallHierarchyItem(
@@ -313,6 +313,6 @@ def _item(
         uri=session.documents.uri_of(anchor.path),
         range=session.extent_range(anchor.path, anchor.line, last),
         selection_range=selection,
-        detail=" · ".join(part for part in (calls_made, printable(known)) if part),
+        detail=" · ".join(part for part in (calls_made, printable(details)) if part),
         data=Subject(function.id, function.name, origin, anchor).to_data(),
     )

@@ -1,6 +1,8 @@
-"""Captures: listing, selection of the one that restricts the answers, and comparison of two at a line.
+"""Captures: listing, selection of the capture that restricts the answers, and comparison of two captures.
 
 A selected capture restricts all answers: numbers (hover, lenses, hints, hierarchy, costs) and walks.
+`framedex/compareCaptures` compares two captures at one line. `framedex/compareLines` returns the lines that differ,
+regressions first.
 """
 
 from __future__ import annotations
@@ -9,31 +11,36 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex import words
 from framedex.errors import FramedexError
 from framedex.model.scopes import Counted
 from framedex.plaintext import printable
-from framedex_server.answers.counted import ALL, LATEST, counted_text
+from framedex.words import duration
+from framedex_server.answers.provenance import ALL_CAPTURES_TEXT, LATEST_RUN_TEXT, counted_captures_text
 from framedex_server.answers.requests import (
     Json,
-    ask_contents,
     capture_json,
     difference_text,
-    document_in,
     duration_json,
-    given,
-    integer_in,
-    position_in,
-    tell,
+    find_document,
+    parse_integer,
+    parse_optional_integer,
+    parse_params,
+    parse_position,
+    python_line_json,
+    query_contents,
+    show_message,
 )
 from framedex_server.answers.session import Place, Session
-from framedex_server.answers.why import action_for, why_nothing
-from framedex_server.chosen import PickedCapture
+from framedex_server.answers.why import explain_empty_answer, find_repair_action
 from framedex_server.protocol import COMPARE_CAPTURES, SELECT_CAPTURE
+from framedex_server.selection import PickedCapture
 
 if TYPE_CHECKING:
+    from framedex.diff.model import Differences, OfLine, Verdict
     from framedex.index import Index
     from framedex.model import LineSummary
 
@@ -44,87 +51,94 @@ COMPARE_REQUEST = "framedex/compareCaptures"
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Register the requests and the corresponding commands."""
+    """Register the requests about captures and the corresponding commands."""
 
     @server.feature("framedex/captures")
     async def captures(params: Any) -> Json | None:
         """Return the captures of the index for a document, latest first."""
-        return await session.ask(document_in(session, given(params)), lambda index: _listed(session, index))
+        return await session.query(
+            find_document(session, parse_params(params)), lambda index: _captures_json(session, index)
+        )
 
     @server.feature("framedex/indexes")
     async def indexes(_: Any) -> Json:
         """Return every index of the workspace with its captures, latest first, or with a `problem` and an `action`."""
-        found = await session.contents.each(lambda index: _listed(session, index))
-        return {"indexes": [{"folder": str(folder), **_known(folder, path, listed)} for folder, path, listed in found]}
+        found = await session.contents.query_all(lambda index: _captures_json(session, index))
+        return {
+            "indexes": [{"folder": str(folder), **_index_json(folder, path, listed)} for folder, path, listed in found]
+        }
 
     @server.feature("framedex/selectCapture")
     async def select(params: Any) -> Json | None:
-        return await _select(session, params)
+        return await _select_capture(session, params)
 
     @server.feature(COMPARE_REQUEST)
     async def compare(params: Any) -> Json | None:
-        return await _compare(session, params)
+        return await _compare_at_line(session, params)
 
     @server.command(SELECT_CAPTURE)
     async def select_command(params: Any) -> Json | None:
-        chosen = await _select(session, params)
-        rule = session.folder_settings_at(session.any_document()).captures
-        others = ALL if rule is Counted.ALL else f"the {LATEST}"
-        what = f"answers are of {chosen['name']} alone" if chosen else f"answers are of {others}"
-        tell(server, f"framedex: {what}.")
-        return chosen
+        selected = await _select_capture(session, params)
+        rule = session.folder_settings_for(session.default_document()).captures
+        others = ALL_CAPTURES_TEXT if rule is Counted.ALL else f"the {LATEST_RUN_TEXT}"
+        scope = f"only {selected['name']}" if selected else others
+        show_message(server, f"framedex: Answers now cover {scope}.")
+        return selected
 
     @server.command(COMPARE_CAPTURES)
     async def compare_command(params: Any) -> Json | None:
-        compared = await _compare(session, params)
-        if compared is None:
-            tell(server, f"framedex: {(await why_nothing(session, given(params), COMPARE_REQUEST))['text']}")
+        comparison = await _compare_at_line(session, params)
+        if comparison is None:
+            show_message(
+                server,
+                f"framedex: {(await explain_empty_answer(session, parse_params(params), COMPARE_REQUEST))['text']}",
+            )
         else:
-            tell(server, compared["text"])
-        return compared
+            show_message(server, comparison["text"])
+        return comparison
 
 
-async def _select(session: Session, params: Any) -> Json | None:
+async def _select_capture(session: Session, params: Any) -> Json | None:
     """Select a capture by its id, or none for null, and return it. The selected stack is cleared."""
-    about = given(params)
-    before = session.chosen.capture
-    session.chosen.stack = None
-    chosen: Json | None = None
+    about = parse_params(params)
+    before = session.selection.capture
+    session.selection.stack = None
+    selected: Json | None = None
     if about.get("capture") is None:
-        session.chosen.capture = None
+        session.selection.capture = None
     else:
-        wanted = integer_in(about, "capture")
-        chosen = await ask_contents(session, about, lambda index: _pick(session, index, wanted))
-    if session.chosen.capture != before:
+        wanted = parse_integer(about, "capture")
+        selected = await query_contents(session, about, lambda index: _select_by_id(session, index, wanted))
+    if session.selection.capture != before:
         session.refresh_views()  # costs are restricted to the selected capture
-    return chosen
+    return selected
 
 
-async def _compare(session: Session, params: Any) -> Json | None:
+async def _compare_at_line(session: Session, params: Any) -> Json | None:
     """Return the calls of two captures at a line; None if neither executed it."""
-    about = given(params)
-    before, after = integer_in(about, "before"), integer_in(about, "after")
-    position = position_in(about)
+    about = parse_params(params)
+    before, after = parse_integer(about, "before"), parse_integer(about, "after")
+    position = parse_position(about)
     place = session.source_place(position.text_document, position.position)
     if place is None:
         return None
-    return await session.ask_at(place, lambda index: compared(index, place, before, after))
+    return await session.query_at(place, lambda index: compare_line(index, place, before, after))
 
 
-def compared(index: Index, place: Place, before: int, after: int) -> Json | None:
+def compare_line(index: Index, place: Place, before: int, after: int) -> Json | None:
     """Return calls and time per boundary function from a line in two captures; None if neither executed the line."""
     first = index.line(place.path, place.line, before).summary()
     second = index.line(place.path, place.line, after).summary()
     if first is None and second is None:
         return None
-    return _compared(f"{Path(place.path).name}:{place.line}", _boundaries(first), _boundaries(second))
+    return _comparison_json(f"{Path(place.path).name}:{place.line}", _sum_boundaries(first), _sum_boundaries(second))
 
 
-def _boundaries(summary: LineSummary | None) -> Totals:
-    return _by_name(summary.boundaries) if summary else {}
+def _sum_boundaries(summary: LineSummary | None) -> Totals:
+    return _sum_by_name(summary.boundaries) if summary else {}
 
 
-def _by_name(totals: Iterable[tuple[str, int, int]]) -> Totals:
+def _sum_by_name(totals: Iterable[tuple[str, int, int]]) -> Totals:
     """Sum calls and nanoseconds by name: two boundary functions may have the same name."""
     by_name: dict[str, tuple[int, int]] = {}
     for name, calls, nanoseconds in totals:
@@ -133,12 +147,14 @@ def _by_name(totals: Iterable[tuple[str, int, int]]) -> Totals:
     return by_name
 
 
-def _compared(what: str, first: Totals, second: Totals) -> Json:
-    rows = [_row(name, first.get(name, (0, 0)), second.get(name, (0, 0))) for name in dict.fromkeys([*first, *second])]
-    return {"boundaries": rows, "text": _text(what, rows)}
+def _comparison_json(title: str, first: Totals, second: Totals) -> Json:
+    rows = [
+        _row_json(name, first.get(name, (0, 0)), second.get(name, (0, 0))) for name in dict.fromkeys([*first, *second])
+    ]
+    return {"boundaries": rows, "text": _format_comparison(title, rows)}
 
 
-def _row(boundary: str, before: tuple[int, int], after: tuple[int, int]) -> Json:
+def _row_json(boundary: str, before: tuple[int, int], after: tuple[int, int]) -> Json:
     change = after[1] - before[1]
     return {
         "boundary": printable(boundary),
@@ -148,8 +164,8 @@ def _row(boundary: str, before: tuple[int, int], after: tuple[int, int]) -> Json
     }
 
 
-def _text(what: str, rows: list[Json]) -> str:
-    lines = [f"{what}, before → after:"]
+def _format_comparison(title: str, rows: list[Json]) -> str:
+    lines = [f"{title}, before → after:"]
     for row in rows:
         before, after = row["before"], row["after"]
         calls = f"{before['calls']:,} → {words.count(after['calls'], 'call')}"
@@ -157,24 +173,110 @@ def _text(what: str, rows: list[Json]) -> str:
     return "\n".join(lines)
 
 
-def _pick(session: Session, index: Index, wanted: int) -> Json | None:
+def _select_by_id(session: Session, index: Index, wanted: int) -> Json | None:
     capture = next((each for each in index.captures() if each.id == wanted), None)
-    session.chosen.capture = PickedCapture(index.path, capture.id) if capture is not None else None
+    session.selection.capture = PickedCapture(index.path, capture.id) if capture is not None else None
     return capture_json(capture) if capture is not None else None
 
 
-def _listed(session: Session, index: Index) -> Json:
+def _captures_json(session: Session, index: Index) -> Json:
     rows = [capture_json(capture) for capture in reversed(index.captures())]
     return {
         "index": printable(str(index.path)),
         "captures": rows,
-        "selected": session.chosen.capture_in(index),
-        "counted": counted_text(session, index, str(index.path)),
+        "selected": session.selection.capture_in(index),
+        "counted": counted_captures_text(session, index, str(index.path)),
     }
 
 
-def _known(folder: Path, path: Path, listed: Json | FramedexError) -> Json:
+def _index_json(folder: Path, path: Path, listed: Json | FramedexError) -> Json:
     if isinstance(listed, FramedexError):
-        why = {"problem": str(listed), "action": action_for(listed, folder)}
+        why = {"problem": str(listed), "action": find_repair_action(listed, folder)}
         return {"index": printable(str(path)), "captures": [], "selected": None, "counted": "", **why}
     return {**listed, "problem": None, "action": None}
+
+
+MAX_LINES = 200
+"""Maximum number of lines in an answer."""
+
+MAX_REASONS = 8
+"""Maximum number of reasons for one line."""
+
+
+def register_line_comparison(server: LanguageServer, session: Session) -> None:
+    """Register `framedex/compareLines`."""
+
+    @server.feature("framedex/compareLines")
+    async def compare_lines(params: Any) -> Json | None:
+        """Compare `before` and `after`; ignore time differences below `floor` ns. None if a capture is missing."""
+        about = parse_params(params)
+        before, after = parse_integer(about, "before"), parse_integer(about, "after")
+        floor = parse_optional_integer(about, "floor")
+        if floor is not None and floor < 0:
+            raise JsonRpcInvalidParams("floor must be a number of nanoseconds, 0 or more.")
+        return await query_contents(session, about, lambda index: _compare_lines(session, index, before, after, floor))
+
+
+def _compare_lines(session: Session, index: Index, before: int, after: int, floor: int | None) -> Json | None:
+    from framedex.diff.comparison import compare_recordings
+    from framedex.diff.model import About, describe_side, sort_worst_first
+    from framedex.diff.noise import MIN_DIFFERENCE_NS, Noise
+    from framedex.difftext import verdicts_text, versions_text
+
+    captures = {capture.id: capture for capture in index.captures()}
+    if not {before, after} <= captures.keys():
+        return None
+    noise = Noise(floor=MIN_DIFFERENCE_NS if floor is None else floor)
+    with index.restrict_to_captures([before]) as left, index.restrict_to_captures([after]) as right:
+        sides = [(each, describe_side(each, each.answer_of())) for each in (left, right)]
+        found = compare_recordings(sides[0], sides[1], noise, frozenset(About))
+    lines = sort_worst_first(found.lines)
+    return {
+        "before": capture_json(captures[before]),
+        "after": capture_json(captures[after]),
+        "versions": [printable(text) for text in versions_text(found)],
+        "floor": noise.floor,
+        "floorText": duration(noise.floor),
+        "text": verdicts_text([verdict for verdict, _ in lines], found.unchanged),
+        "lines": [_line_json(session, verdict, line, found) for verdict, line in lines[:MAX_LINES]],
+        "more": max(len(lines) - MAX_LINES, 0),
+    }
+
+
+def _line_json(session: Session, verdict: Verdict, line: OfLine, found: Differences) -> Json:
+    from framedex.diff.model import About, find_cost
+
+    cost = find_cost(line)
+    reasons = _find_reasons(line, found)
+    return {
+        "verdict": verdict.value,
+        **python_line_json(session, line.after or line.before),
+        "only": _find_only_side(line),
+        "measure": printable(cost.name),
+        "before": duration_json(cost.before),
+        "after": duration_json(cost.after),
+        "differenceText": difference_text(cost.change),
+        "isNoise": all(each.about is not About.TIMES for each in line.quantities),
+        "reasons": reasons[:MAX_REASONS],
+        "moreReasons": max(len(reasons) - MAX_REASONS, 0),
+    }
+
+
+def _find_reasons(line: OfLine, found: Differences) -> list[str]:
+    """Return the differences of the line, then those of its loop's rounds."""
+    from framedex.difftext import line_reasons, quantity_text
+
+    loops = [
+        quantity_text(each)
+        for loop in found.loops
+        if (loop.before, loop.after) == (line.before, line.after)
+        for each in loop.quantities
+    ]
+    return [printable(text) for text in dict.fromkeys([*line_reasons(line), *loops])]
+
+
+def _find_only_side(line: OfLine) -> str | None:
+    """Return the name of the only capture that executed the line; None if both did."""
+    if (line.before is None) is (line.after is None):
+        return None
+    return "before" if line.before else "after"

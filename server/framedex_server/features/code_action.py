@@ -7,78 +7,142 @@ Actions on diagnostics are always offered.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
 from framedex_server.answers import frame_lines
-from framedex_server.answers.cost_actions import COST, cost_actions
-from framedex_server.answers.elsewhere import public_ways_on
+from framedex_server.answers.costs import ANSWERS, find_counted_captures
+from framedex_server.answers.remote_sources import find_public_callees
 from framedex_server.answers.session import Session
-from framedex_server.answers.ways import Way, sorted_by_file, ways_in
-from framedex_server.inward import place_name
-from framedex_server.protocol import GO_TO, OPEN_PUBLIC
+from framedex_server.answers.ways import Way, find_ways_in, sort_by_file
+from framedex_server.protocol import COMPARE_CAPTURES, GO_TO, OPEN_PUBLIC, OPEN_TRACE, SHOW_COSTS
+from framedex_server.stack_paths import short_location
 
 if TYPE_CHECKING:
+    from framedex.index import Index
     from framedex.model import Location
 
-PAGE, WAY = "source.framedex.openPublic", "source.framedex.goTo"
+PAGE_KIND, WAY_KIND = "source.framedex.openPublic", "source.framedex.goTo"
 """The kinds of these actions: clients neither run them automatically nor show a light bulb for them."""
 
-MOST_PAGES = 4
+MAX_PAGES = 4
 
 
 def register(server: LanguageServer, session: Session) -> None:
     """Register `textDocument/codeAction`."""
 
-    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[WAY, PAGE, COST]))
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[WAY_KIND, PAGE_KIND, COST_KIND])
+    )
     async def actions(params: types.CodeActionParams) -> list[types.CodeAction] | None:
         actions: list[types.CodeAction] = []
-        if _is_asked_for(COST, params):
-            actions += await cost_actions(session, params)
+        if _is_requested(COST_KIND, params):
+            actions += await find_cost_actions(session, params)
         is_automatic = params.context.trigger_kind == types.CodeActionTriggerKind.Automatic
         if is_automatic and not session.lists_automatic_actions:
             return actions or None
-        if session.shows_documents and _is_asked_for(WAY, params):
-            actions += [_to_way(session, way) for way in await _ways(session, params)]
-        if _is_asked_for(PAGE, params):
-            actions += [_to_page(place) for place in await _pages(session, params)]
+        if session.shows_documents and _is_requested(WAY_KIND, params):
+            actions += [_make_way_action(session, way) for way in await _find_ways(session, params)]
+        if _is_requested(PAGE_KIND, params):
+            actions += [_make_page_action(place) for place in await _find_pages(session, params)]
         return actions or None
 
 
-def _is_asked_for(kind: str, params: types.CodeActionParams) -> bool:
+def _is_requested(kind: str, params: types.CodeActionParams) -> bool:
     return any(f"{kind}.".startswith(f"{wanted}.") for wanted in params.context.only or [kind])
 
 
-async def _ways(session: Session, params: types.CodeActionParams) -> list[Way]:
+async def _find_ways(session: Session, params: types.CodeActionParams) -> list[Way]:
     """Return the ways inward from a source line; empty if there is only one, which go to frame takes."""
     place = session.source_place(params.text_document, params.range.start)
-    found = await session.ask_at(place, lambda index: ways_in(session, place, index)) if place is not None else None
-    return sorted_by_file(found) if found is not None and len(found) > 1 else []
+    found = (
+        await session.query_at(place, lambda index: find_ways_in(session, place, index)) if place is not None else None
+    )
+    return sort_by_file(found) if found is not None and len(found) > 1 else []
 
 
-async def _pages(session: Session, params: types.CodeActionParams) -> list[Location]:
+async def _find_pages(session: Session, params: types.CodeActionParams) -> list[Location]:
     document, position = params.text_document, params.range.start
-    if session.texts.may_hold(document.uri):
-        found = await frame_lines.public_frame_in_text(session, document.uri, position)
+    if session.texts.may_contain_stacks(document.uri):
+        found = await frame_lines.find_public_frame(session, document.uri, position)
         return [found[1]] if found is not None else []
     place = session.place(document, position)
     if place is None:
         return []
-    ways = await session.ask_at(place, lambda index: public_ways_on(session, index, place)) or []
-    return list({there.url: there for _, there in ways}.values())[:MOST_PAGES]
+    ways = await session.query_at(place, lambda index: find_public_callees(session, index, place)) or []
+    return list({location.url: location for _, location in ways}.values())[:MAX_PAGES]
 
 
-def _to_way(session: Session, way: Way) -> types.CodeAction:
+def _make_way_action(session: Session, way: Way) -> types.CodeAction:
     title = f"Go to {printable(way.function)}, {way.place}" + (f": {way.detail}" if way.detail else "")
     target = way.target
     line = session.line_range(target.path, target.line).start.line
     where = {"uri": session.documents.uri_of(target.path), "line": line}
-    return types.CodeAction(title, kind=WAY, command=types.Command(title, GO_TO, arguments=[where]))
+    return types.CodeAction(title, kind=WAY_KIND, command=types.Command(title, GO_TO, arguments=[where]))
 
 
-def _to_page(place: Location) -> types.CodeAction:
-    title = f"Open the public page of {place_name(place)}"
-    return types.CodeAction(title, kind=PAGE, command=types.Command(title, OPEN_PUBLIC, arguments=[place.url]))
+def _make_page_action(place: Location) -> types.CodeAction:
+    title = f"Open the public page of {short_location(place)}"
+    return types.CodeAction(title, kind=PAGE_KIND, command=types.Command(title, OPEN_PUBLIC, arguments=[place.url]))
+
+
+COST_KIND = types.CodeActionKind.QuickFix.value
+"""The kind of these actions: editors offer it on a diagnostic."""
+
+_SHOW_TITLES = {
+    "compiles": "Show the shapes that differ",
+    "transfers": "Show the calls that move data",
+    "memory": "Show the calls that hold memory",
+    "waits": "Show the calls that wait",
+}
+
+
+async def find_cost_actions(session: Session, params: types.CodeActionParams) -> list[types.CodeAction]:
+    """Return the actions for the cost diagnostics in a request."""
+    found = [each for each in params.context.diagnostics if each.source == "framedex" and each.code in ANSWERS]
+    path = session.source_path(params.text_document)
+    if not found or path is None:
+        return []
+    runs = await session.contents.query(Path(path), lambda index: _find_previous_run(session, path, index))
+    actions = []
+    for diagnostic in found:
+        start = diagnostic.range.start
+        about = {
+            "textDocument": {"uri": params.text_document.uri},
+            "position": {"line": start.line, "character": start.character},
+        }
+        show = SHOW_COSTS if SHOW_COSTS in session.command_links else OPEN_TRACE
+        name = str(diagnostic.code)
+        actions.append(_make_cost_action(_SHOW_TITLES[name], show, {**about, "answer": name}, diagnostic))
+        if runs is not None:
+            before, after = runs
+            compared = {**about, "before": before, "after": after}
+            actions.append(_make_cost_action("Compare with the run before", COMPARE_CAPTURES, compared, diagnostic))
+    return actions
+
+
+def _find_previous_run(session: Session, path: str, index: Index) -> tuple[int, int] | None:
+    """Return the latest capture of the previous run, and the one counted for a file; None without a previous run."""
+    counted = find_counted_captures(session, path, index)
+    captures = {capture.id: capture for capture in index.captures()}
+    after = next((captures[each] for each in reversed(counted) if each in captures), None)
+    if after is None:
+        return None
+    earlier = [each for each in captures.values() if (each.run, each.started) < (after.run, after.started)]
+    before = [each for each in earlier if not each.run or each.run != after.run]
+    return (before[-1].id, after.id) if before else None
+
+
+def _make_cost_action(
+    title: str, command: str, about: dict[str, Any], diagnostic: types.Diagnostic
+) -> types.CodeAction:
+    return types.CodeAction(
+        title,
+        kind=COST_KIND,
+        diagnostics=[diagnostic],
+        command=types.Command(title, command, arguments=[about]),
+    )

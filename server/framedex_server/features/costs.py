@@ -14,93 +14,95 @@ from framedex_server.answers.costs import (
     Answer,
     LineCost,
     Row,
-    captures_of_file,
-    rows_by_line,
-    rows_of,
-    ways_to,
+    find_counted_captures,
+    query_rows,
+    query_rows_by_line,
+    query_rows_by_path,
 )
 from framedex_server.answers.requests import (
     Json,
-    ask_contents,
-    given,
-    integer_in,
-    optional_integer_in,
-    position_in,
+    parse_integer,
+    parse_optional_integer,
+    parse_params,
+    parse_position,
     python_line_json,
+    query_contents,
 )
 from framedex_server.answers.session import Session
-from framedex_server.inward import place_name
+from framedex_server.stack_paths import short_location
 
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import PythonLine
 
-PAGE = 100
+DEFAULT_PAGE_SIZE = 100
 """Default number of lines in an answer."""
 
-LARGEST_PAGE = 1000
+MAX_PAGE_SIZE = 1000
 
-MOST_WAYS = 50
+MAX_STACKS = 50
 """Maximum number of stacks listed for one line, and of lines in a stack."""
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Register the request."""
+    """Register `framedex/costs`."""
 
     @server.feature("framedex/costs")
     async def costs(params: Any) -> Json | None:
-        """Return the costs of lines in one answer: all lines of a `capture`, or the line at a `position`."""
-        about = given(params)
-        answer = _answer_in(about)
-        limit = optional_integer_in(about, "limit")
-        limit = PAGE if limit is None else max(min(limit, LARGEST_PAGE), 0)
+        """Return one kind of cost: for all lines of a `capture`, or for the line at a `position`."""
+        about = parse_params(params)
+        answer = _parse_answer(about)
+        limit = parse_optional_integer(about, "limit")
+        limit = DEFAULT_PAGE_SIZE if limit is None else max(min(limit, MAX_PAGE_SIZE), 0)
         if "position" not in about:
-            capture = integer_in(about, "capture")
-            return await ask_contents(session, about, lambda index: _of_capture(session, index, answer, capture, limit))
-        position = position_in(about)
+            capture = parse_integer(about, "capture")
+            return await query_contents(
+                session, about, lambda index: _capture_costs(session, index, answer, capture, limit)
+            )
+        position = parse_position(about)
         place = session.source_place(position.text_document, position.position)
         if place is None:
             return None
         path, line = place.path, place.line
-        return await ask_contents(session, about, lambda index: _of_line(session, index, answer, path, line))
+        return await query_contents(session, about, lambda index: _line_costs(session, index, answer, path, line))
 
 
-def _answer_in(about: Json) -> Answer:
+def _parse_answer(about: Json) -> Answer:
     name = about.get("answer")
     if not isinstance(name, str) or name not in ANSWERS:
-        raise JsonRpcInvalidParams(f"answer is needed: {', '.join(ANSWERS)}.")
+        raise JsonRpcInvalidParams(f"answer must be one of {', '.join(ANSWERS)}.")
     return ANSWERS[name]
 
 
-def _of_capture(session: Session, index: Index, answer: Answer, capture: int, limit: int) -> Json | None:
+def _capture_costs(session: Session, index: Index, answer: Answer, capture: int, limit: int) -> Json | None:
     if all(each.id != capture for each in index.captures()):
         return None
-    rows = rows_of(index, answer, [capture])
+    rows = query_rows(index, answer, [capture])
     by_line: dict[PythonLine | None, list[Row]] = {}
     for row in rows:
         by_line.setdefault(row.line, []).append(row)
-    return _listed(session, index, answer, [capture], list(by_line.values()), limit)
+    return _costs_json(session, index, answer, [capture], list(by_line.values()), limit)
 
 
-def _of_line(session: Session, index: Index, answer: Answer, path: str, line: int) -> Json:
-    captures = captures_of_file(session, path, index)
-    rows = rows_by_line(index, answer, captures, path).get(line)
-    return _listed(session, index, answer, captures, [rows] if rows else [], PAGE)
+def _line_costs(session: Session, index: Index, answer: Answer, path: str, line: int) -> Json:
+    captures = find_counted_captures(session, path, index)
+    rows = query_rows_by_line(index, answer, captures, path).get(line)
+    return _costs_json(session, index, answer, captures, [rows] if rows else [], DEFAULT_PAGE_SIZE)
 
 
-def _listed(
+def _costs_json(
     session: Session, index: Index, answer: Answer, captures: Sequence[int], lines: Sequence[Sequence[Row]], limit: int
 ) -> Json:
     shown = lines[:limit]
-    ways = ways_to(index, answer, captures, [row for rows in shown for row in rows])
+    ways = query_rows_by_path(index, answer, captures, [row for rows in shown for row in rows])
     return {
         "text": answer.total([row for rows in lines for row in rows]) if lines else "",
-        "lines": [_line(session, answer, rows, ways.get(rows[0].line, ())) for rows in shown],
+        "lines": [_line_json(session, answer, rows, ways.get(rows[0].line, ())) for rows in shown],
         "more": len(lines) - len(shown),
     }
 
 
-def _line(session: Session, answer: Answer, rows: Sequence[Row], ways: Sequence[Row]) -> Json:
+def _line_json(session: Session, answer: Answer, rows: Sequence[Row], ways: Sequence[Row]) -> Json:
     line = rows[0].line
     cost = LineCost(answer, rows)
     return {
@@ -108,17 +110,17 @@ def _line(session: Session, answer: Answer, rows: Sequence[Row], ways: Sequence[
         "details": cost.details,
         **python_line_json(session, line),
         "call": cost.latest_call,
-        "stacks": [_way(answer, way) for way in ways[:MOST_WAYS]],
-        "more": max(len(ways) - MOST_WAYS, 0),
+        "stacks": [_stack_json(answer, way) for way in ways[:MAX_STACKS]],
+        "more": max(len(ways) - MAX_STACKS, 0),
     }
 
 
-def _way(answer: Answer, way: Row) -> Json:
+def _stack_json(answer: Answer, way: Row) -> Json:
     return {
         "text": printable(f"{answer.kind(way)}: {answer.text([way])}"),
         "outward": [
-            {"function": printable(line.function), "place": place_name(line.location)}
-            for line in way.outward[:MOST_WAYS]
+            {"function": printable(line.function), "place": short_location(line.location)}
+            for line in way.outward[:MAX_STACKS]
         ],
         "call": way.latest_call,
     }

@@ -18,7 +18,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
-from framedex_server.answers.costs import LineCost, answers_shown, costs_of_file
+from framedex_server.answers.costs import LineCost, find_file_costs, select_answers
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
 from framedex_server.settings import OFF, EditorSettings
@@ -35,7 +35,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)
     async def pull(params: types.DocumentDiagnosticParams) -> types.RelatedFullDocumentDiagnosticReport:
-        return types.RelatedFullDocumentDiagnosticReport(await _of_document(session, params.text_document.uri))
+        return types.RelatedFullDocumentDiagnosticReport(await _find_diagnostics(session, params.text_document.uri))
 
     shown: set[str] = set()
 
@@ -51,38 +51,38 @@ def register(server: LanguageServer, session: Session) -> None:
 
     def refresh() -> None:
         shown.difference_update([uri for uri in shown if not session.documents.is_open(uri)])
-        for uri in shown if _takes_pushed(server) else ():
+        for uri in shown if _supports_push_only(server) else ():
             task = asyncio.ensure_future(_push(server, session, uri))
             pushing.add(task)
             task.add_done_callback(pushing.discard)
 
-    session.at_document.append(opened)
-    session.at_changed_sources.append(changed)
-    session.at_refresh.append(refresh)
+    session.on_document_open.append(opened)
+    session.on_sources_change.append(changed)
+    session.on_refresh.append(refresh)
 
 
 async def _push(server: LanguageServer, session: Session, uri: str) -> None:
     """Send the diagnostics of a document to a client that supports only push."""
-    if _takes_pushed(server):
-        found = await _of_document(session, uri)
+    if _supports_push_only(server):
+        found = await _find_diagnostics(session, uri)
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
 
 
-def _takes_pushed(server: LanguageServer) -> bool:
+def _supports_push_only(server: LanguageServer) -> bool:
     text_document = server.client_capabilities.text_document
     return bool(text_document and text_document.publish_diagnostics and not text_document.diagnostic)
 
 
-async def _of_document(session: Session, uri: str) -> list[types.Diagnostic]:
+async def _find_diagnostics(session: Session, uri: str) -> list[types.Diagnostic]:
     path = path_of(uri)
     if path is None or session.documents.is_trace(uri):
         return []
-    troubles = await session.ask(path, lambda index: of_file(session, path, index)) or []
-    settings = session.settings_at(path)
-    answers = [each for each in answers_shown(settings, "diagnostics") if severity_of(settings, each.name) is not None]
-    costs = await costs_of_file(session, path, answers)
-    remarkable = [(line, cost) for line, cost in costs if cost.is_remarkable][: session.settings_at(path).limit]
-    return [*troubles, *(_of_cost(session, path, line, cost) for line, cost in remarkable)]
+    troubles = await session.query(path, lambda index: find_problems(session, path, index)) or []
+    settings = session.settings_for(path)
+    answers = [each for each in select_answers(settings, "diagnostics") if severity_of(settings, each.name) is not None]
+    costs = await find_file_costs(session, path, answers)
+    remarkable = [(line, cost) for line, cost in costs if cost.is_remarkable][: session.settings_for(path).limit]
+    return [*troubles, *(_make_cost_diagnostic(session, path, line, cost) for line, cost in remarkable)]
 
 
 def severity_of(settings: EditorSettings, answer: str) -> types.DiagnosticSeverity | None:
@@ -91,7 +91,7 @@ def severity_of(settings: EditorSettings, answer: str) -> types.DiagnosticSeveri
     return None if severity == OFF else types.DiagnosticSeverity[severity.capitalize()]
 
 
-def of_file(session: Session, path: str, index: Index) -> list[types.Diagnostic]:
+def find_problems(session: Session, path: str, index: Index) -> list[types.Diagnostic]:
     """Return hints about problems of a file's data."""
     return [
         types.Diagnostic(
@@ -101,15 +101,15 @@ def of_file(session: Session, path: str, index: Index) -> list[types.Diagnostic]
             code=trouble.kind,
             source=SOURCE,
         )
-        for trouble in index.file(path).troubles()[: session.settings_at(path).limit]
+        for trouble in index.file(path).troubles()[: session.settings_for(path).limit]
     ]
 
 
-def _of_cost(session: Session, path: str, line: int, cost: LineCost) -> types.Diagnostic:
+def _make_cost_diagnostic(session: Session, path: str, line: int, cost: LineCost) -> types.Diagnostic:
     return types.Diagnostic(
         range=session.line_range(path, line),
         message="\n".join([cost.text, *cost.details]),
-        severity=severity_of(session.settings_at(path), cost.answer.name),
+        severity=severity_of(session.settings_for(path), cost.answer.name),
         code=cost.answer.name,
         source=SOURCE,
     )

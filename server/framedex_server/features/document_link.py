@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.path_resolution.files import is_here
-from framedex_server.answers.frame_lines import resolver
+from framedex.path_resolution.files import file_exists
+from framedex_server.answers.frame_lines import make_resolver
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
 from framedex_server.documents.stack_texts import StackText
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import Location
     from framedex.text_stacks import TextFrame
-    from framedex.text_stacks.placing.resolve import Resolver
+    from framedex.text_stacks.source_lookup.resolve import Resolver
 
-MOST_LINKS = 2_000
-MOST_SYMBOLS = 200
+MAX_LINKS = 2_000
+MAX_SYMBOL_LOOKUPS = 200
 """Maximum number of different symbols looked up for one answer."""
 
 # `PartKind` values as text.
-_LINKED = ("path", "line", "column")
+_LINKED_PARTS = ("path", "line", "column")
 
 
 def register(server: LanguageServer, session: Session) -> None:
@@ -39,54 +39,54 @@ def register(server: LanguageServer, session: Session) -> None:
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK)
     async def links(params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
         uri = params.text_document.uri
-        document = await session.texts.of(uri)
+        document = await session.texts.parse(uri)
         if document is None:
             return None
-        about = path_of(uri) or session.any_document()
-        found = await session.ask(about, lambda index: _links(session, document, uri, index))
-        return found if found is not None else await session.run(lambda: _links(session, document, uri, None))
+        about = path_of(uri) or session.default_document()
+        found = await session.query(about, lambda index: _find_links(session, document, uri, index))
+        return found if found is not None else await session.run(lambda: _find_links(session, document, uri, None))
 
 
-def _links(session: Session, document: StackText, uri: str, index: Index | None) -> list[types.DocumentLink]:
+def _find_links(session: Session, document: StackText, uri: str, index: Index | None) -> list[types.DocumentLink]:
     # Skip binaries: opening a large one takes too long.
-    finder = resolver(session, uri, index, None, document)
+    finder = make_resolver(session, uri, index, None, document)
     symbols: set[str] = set()
     links: list[types.DocumentLink] = []
-    for frame, source, called in _frames(document, finder):
+    for frame, source, called in _frames_with_callees(document, finder):
         if frame.place is None:
             symbols.add(frame.function)
-            if len(symbols) > MOST_SYMBOLS:
+            if len(symbols) > MAX_SYMBOL_LOOKUPS:
                 continue
         location = finder.find(frame, source, called).location
-        if location is not None and (location.url is not None or is_here(location.path)):
-            links += [_link(session, where, location) for where in _ranges(session, document, frame)]
-        if len(links) >= MOST_LINKS:
+        if location is not None and (location.url is not None or file_exists(location.path)):
+            links += [_make_link(session, where, location) for where in _link_ranges(session, document, frame)]
+        if len(links) >= MAX_LINKS:
             break
-    return links[:MOST_LINKS]
+    return links[:MAX_LINKS]
 
 
-def _frames(document: StackText, finder: Resolver) -> Iterator[tuple[TextFrame, str, TextFrame | None]]:
+def _frames_with_callees(document: StackText, finder: Resolver) -> Iterator[tuple[TextFrame, str, TextFrame | None]]:
     """Yield the frames, each with its quoted source and its callee.
 
     `finder` gets the text before the first stack, and each stack before its own frames.
     """
-    from framedex.text_stacks.placing.inward import inward_frames
+    from framedex.text_stacks.source_lookup.frame_context import find_callees
 
-    finder.of_program(*document.reading.frames())
+    finder.set_program(*document.reading.frames())
     for stack in document.reading.stacks:
         frames = [(frame, document.source_of(frame)) for frame in stack.frames]
-        finder.of_stack(frames)
-        inward = inward_frames(stack.frames, stack.innermost_first)
+        finder.set_stack(frames)
+        inward = find_callees(stack.frames, stack.innermost_first)
         yield from ((*each, called) for each, called in zip(frames, inward, strict=True))
 
 
-def _link(session: Session, where: types.Range, location: Location) -> types.DocumentLink:
+def _make_link(session: Session, where: types.Range, location: Location) -> types.DocumentLink:
     from framedex.placetext import location_labels
 
     labels = location_labels(location)
-    known = [f"known as: {', '.join(labels)}"] if labels else []
+    known = [f"location: {', '.join(labels)}"] if labels else []
     if location.url is not None:
-        known.insert(0, "the file is not here")
+        known.insert(0, "the file is not on this machine")
     return types.DocumentLink(
         range=where,
         target=location.url or f"{session.documents.uri_of(location.path)}#L{location.line}",
@@ -94,15 +94,15 @@ def _link(session: Session, where: types.Range, location: Location) -> types.Doc
     )
 
 
-def _ranges(session: Session, document: StackText, frame: TextFrame) -> Iterator[types.Range]:
+def _link_ranges(session: Session, document: StackText, frame: TextFrame) -> Iterator[types.Range]:
     """Yield the range of path, line and column on each text line; without a path, that of the function or the frame."""
-    parts = [part for part in frame.parts if part.kind in _LINKED]
+    parts = [part for part in frame.parts if part.kind in _LINKED_PARTS]
     if not any(part.kind == "path" for part in parts):
         parts = [part for part in frame.parts if part.kind in ("function", "label")][:1]
     for line in dict.fromkeys(part.line for part in parts):
-        here = [part for part in parts if part.line == line]
+        parts_here = [part for part in parts if part.line == line]
         text = document.lines[line]
         yield types.Range(
-            session.position_in(text, line, min(part.start for part in here)),
-            session.position_in(text, line, max(part.end for part in here)),
+            session.position_in(text, line, min(part.start for part in parts_here)),
+            session.position_in(text, line, max(part.end for part in parts_here)),
         )

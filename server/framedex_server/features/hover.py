@@ -20,17 +20,15 @@ from pygls.lsp.server import LanguageServer
 from framedex.placetext import location_labels, release_labels
 from framedex.words import clock, count, duration
 from framedex_server.answers import frame_lines
-from framedex_server.answers.counted import answer_text
-from framedex_server.answers.elsewhere import InCheckouts
-from framedex_server.answers.ffi_places import uses_called_at
-from framedex_server.answers.ffi_text import ffi_lines
-from framedex_server.answers.guidebook import with_page
-from framedex_server.answers.programs import run_lines, use_lines
+from framedex_server.answers.ffi import find_called_uses, format_ffi_use
+from framedex_server.answers.guidebook import add_page_link
+from framedex_server.answers.programs import format_program_runs, format_program_uses
+from framedex_server.answers.provenance import change_labels, counted_in_answer
+from framedex_server.answers.remote_sources import InCheckouts
 from framedex_server.answers.session import Place, Session
-from framedex_server.answers.since import words_since
-from framedex_server.inward import leads_on, place_name, public_place
 from framedex_server.markup import Markup
 from framedex_server.protocol import OPEN_TRACE
+from framedex_server.stack_paths import find_public_location, is_step_target, short_location
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -39,13 +37,13 @@ if TYPE_CHECKING:
 SHOW_CALLS = "framedex.showCalls"
 """A command that the client may provide: it shows the calls through a line."""
 
-MOST_EXCERPTS = 2
+MAX_EXCERPTS = 2
 """Maximum number of callees with a source excerpt."""
 
-AROUND = 2
+EXCERPT_CONTEXT_LINES = 2
 """Number of lines shown before and after a callee's line."""
 
-MOST_SHOWN = 4
+MAX_SHOWN = 4
 """Maximum number of boundary functions, callers and arguments listed; the rest is counted."""
 
 
@@ -54,52 +52,52 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
-        return await with_page(session, params, await _of_recordings(session, params))
+        return await add_page_link(session, params, await _find_hover(session, params))
 
 
-async def _of_recordings(session: Session, params: types.HoverParams) -> types.Hover | None:
-    if session.texts.may_hold(params.text_document.uri):
-        return await frame_lines.hover(session, params.text_document.uri, params.position)
+async def _find_hover(session: Session, params: types.HoverParams) -> types.Hover | None:
+    if session.texts.may_contain_stacks(params.text_document.uri):
+        return await frame_lines.find_hover(session, params.text_document.uri, params.position)
     place = session.place(params.text_document, params.position)
     if place is None:
         return None
-    return await session.ask_at(place, lambda index: on_source_line(session, place, index))
+    return await session.query_at(place, lambda index: find_line_hover(session, place, index))
 
 
-def on_source_line(session: Session, place: Place, index: Index) -> types.Hover | None:
+def find_line_hover(session: Session, place: Place, index: Index) -> types.Hover | None:
     """Return the hover for the calls through a source line; None if there are none."""
-    capture = session.chosen.capture_in(index)
+    capture = session.selection.capture_in(index)
     markup = Markup(session.markdown_supported)
     uses = index.line(place.path, place.line).ffi_uses()
-    called = uses_called_at(session, index, place, uses)
+    called = find_called_uses(session, index, place, uses)
     handled = [use for use in uses if use not in called]
-    lines = [line for use in called for line in ffi_lines(markup, use, is_called=True)]
-    lines += [line for use in handled for line in ffi_lines(markup, use, is_called=False)]
+    lines = [line for use in called for line in format_ffi_use(markup, use, is_called=True)]
+    lines += [line for use in handled for line in format_ffi_use(markup, use, is_called=False)]
     about = "hover", place.path, place.line, capture, markup
-    lines += index.remembered(("uses", *about), lambda: _inside(index, place, capture, markup))
-    recorded = index.remembered(about, lambda: _recorded(session, index, place, capture, markup))
+    lines += index.get_cached(("uses", *about), lambda: _format_programs(index, place, capture, markup))
+    recorded = index.get_cached(about, lambda: _format_recorded(session, index, place, capture, markup))
     if recorded is not None:
         lines += recorded.head
-        lines += _links(session, markup, place, recorded.latest_call)
-        rest = [*recorded.lines, *_frame_lines(session, place, recorded.frame_lines)]
-        rest += _excerpts(session, index, markup, place, recorded.elsewhere)
+        lines += _format_links(session, markup, place, recorded.latest_call)
+        rest = [*recorded.lines, *_format_frame_lines(session, place, recorded.frame_lines)]
+        rest += _format_excerpts(session, index, markup, place, recorded.elsewhere)
         lines += [*rest, recorded.provenance]
     if not lines:
         return None
-    return _hover(markup, lines, session.line_range(place.path, place.line))
+    return _make_hover(markup, lines, session.line_range(place.path, place.line))
 
 
-def _inside(index: Index, place: Place, capture: int | None, markup: Markup) -> list[str]:
+def _format_programs(index: Index, place: Place, capture: int | None, markup: Markup) -> list[str]:
     """Return the hover's lines about the compiled programs that contain a line."""
-    return list(use_lines(markup, index.line(place.path, place.line, capture).program_uses()))
+    return list(format_program_uses(markup, index.line(place.path, place.line, capture).program_uses()))
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The hover's texts about the calls through a line, with the latest call, the frames' lines, and missing callees.
+    """The hover's texts about the calls through a line, with the latest call and the lines of the frames.
 
     `head` has the cost and the directions of the stacks, `lines` the details, `provenance` the quality of the data.
-    `elsewhere` has the public locations of callees that are not here.
+    `elsewhere` has the public locations of callees that are not on this machine.
     """
 
     head: Sequence[str]
@@ -110,7 +108,9 @@ class Recorded:
     elsewhere: Sequence[Location] = ()
 
 
-def _recorded(session: Session, index: Index, place: Place, capture: int | None, markup: Markup) -> Recorded | None:
+def _format_recorded(
+    session: Session, index: Index, place: Place, capture: int | None, markup: Markup
+) -> Recorded | None:
     line = index.line(place.path, place.line, capture)
     summary = line.summary()
     if summary is None:
@@ -118,16 +118,16 @@ def _recorded(session: Session, index: Index, place: Place, capture: int | None,
     linked: Sequence[LinkedCalls] = []
     if capture is None:
         linked = index.line(place.path, place.line).linked_calls()
-        around = Neighbours(summary.callers, _callees(index, place), _program(index, place, summary))
+        around = Neighbours(summary.callers, _find_callees(index, place), _find_program_lines(index, place, summary))
     else:
-        around = _neighbours_in(index, place, capture)
-    head = _head(markup, summary, around)
-    rest = [*_rest(markup, summary, around, linked), *run_lines(markup, line.programs_run())]
-    known = [how.value for how in summary.hows] + words_since(index, place.path, summary.frame_lines[0])
+        around = _find_capture_neighbours(index, place, capture)
+    head = _format_head(markup, summary, around)
+    rest = [*_format_details(markup, summary, around, linked), *format_program_runs(markup, line.programs_run())]
+    known = [how.value for how in summary.hows] + change_labels(index, place.path, summary.frame_lines[0])
     latest = summary.latest_capture
     # Drop the folder of the interpreter, which is long and says little.
     command = markup.code(re.sub(r"^/\S*/", "", latest.command))
-    counted = answer_text(session, index, place.path, line.answer_of())
+    counted = counted_in_answer(session, index, place.path, line.answer_of())
     provenance = f"location: {', '.join(known)}; {counted}, {clock(latest.started)}, {command}"
     elsewhere = tuple(around.callees.elsewhere.values())
     return Recorded(tuple(head), tuple(rest), provenance, summary.latest_call, summary.frame_lines, elsewhere)
@@ -135,7 +135,7 @@ def _recorded(session: Session, index: Index, place: Place, capture: int | None,
 
 @dataclass(frozen=True, slots=True)
 class Callees:
-    """The callees that go to frame leads to, with their calls; `past` are the frames that it skips.
+    """The callees to which go to frame leads, with their calls; `past` has the frames that it skips.
 
     `elsewhere` has the public locations of callees that are not on this machine.
     """
@@ -147,25 +147,25 @@ class Callees:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Callers and callees of a line with their calls, and the program's lines that led to a C++ line."""
+    """Callers and callees of a line with their calls, and the Python lines of the program that led to a C++ line."""
 
     callers: Sequence[tuple[FunctionRow, int]]
     callees: Callees
     program: Sequence[PythonLine]
 
 
-def _program(index: Index, place: Place, summary: LineSummary) -> Sequence[PythonLine]:
+def _find_program_lines(index: Index, place: Place, summary: LineSummary) -> Sequence[PythonLine]:
     """Return the Python lines that led to a C++ line; empty if a caller is Python already."""
     if any(caller.language == "python" for caller, _ in summary.callers) or not _is_native(index, place):
         return ()
-    return index.line(place.path, place.line).program_lines(limit=2 * MOST_SHOWN)
+    return index.line(place.path, place.line).program_lines(limit=2 * MAX_SHOWN)
 
 
 def _is_native(index: Index, place: Place) -> bool:
     return not any(function.language == "python" for function in index.line(place.path, place.line).functions())
 
 
-def _neighbours_in(index: Index, place: Place, capture: int) -> Neighbours:
+def _find_capture_neighbours(index: Index, place: Place, capture: int) -> Neighbours:
     """Return the neighbours in one capture's stacks, with 0 calls: call counts per edge are not stored by capture."""
     outward = index.line(place.path, place.line, capture).roads_outward(_is_readable)
     inward = index.line(place.path, place.line, capture).roads_inward(_is_readable)
@@ -178,7 +178,7 @@ def _is_readable(frame: FrameRow) -> bool:
     return frame.is_readable
 
 
-def _callees(index: Index, place: Place) -> Callees:
+def _find_callees(index: Index, place: Place) -> Callees:
     readable: Counter[str] = Counter()
     past: Counter[str] = Counter()
     elsewhere: dict[str, Location] = {}
@@ -186,73 +186,77 @@ def _callees(index: Index, place: Place) -> Callees:
     # A line of the interpreter itself has no readable neighbours in the index, only direct ones.
     steps = index.line(place.path, place.line).inward_readable() or (step for step in direct if step.target.is_readable)
     for step in steps:
-        if step.target.is_readable and not leads_on(step.target):
+        if step.target.is_readable and not is_step_target(step.target):
             continue
-        name, there = step.target.function.name, public_place(step.target)
+        name, location = step.target.function.name, find_public_location(step.target)
         readable[name] += step.calls
-        if there is not None:
-            elsewhere.setdefault(name, there)
+        if location is not None:
+            elsewhere.setdefault(name, location)
     for step in direct:
         if not step.target.is_readable:
             past[step.target.function.name] += step.calls
     return Callees(readable, past, elsewhere)
 
 
-def _head(markup: Markup, summary: LineSummary, around: Neighbours) -> Iterator[str]:
+def _format_head(markup: Markup, summary: LineSummary, around: Neighbours) -> Iterator[str]:
     """Yield the cost of a line, and the directions of its stacks."""
     passed = markup.strong(f"framedex: {count(summary.calls, 'recorded call')}")
     yield f"{passed}, {duration(summary.total_duration)}"
     ways = []
     if around.callees.readable:
-        ways.append(f"into {_names(markup, around.callees.readable.most_common(), around.callees.elsewhere)}")
+        ways.append(f"into {_format_names(markup, around.callees.readable.most_common(), around.callees.elsewhere)}")
     if around.callers:
-        ways.append(f"from {_names(markup, [(caller.name, calls) for caller, calls in around.callers])}")
+        ways.append(f"from {_format_names(markup, [(caller.name, calls) for caller, calls in around.callers])}")
     if around.program:
-        ways.append(f"from Python at {_places(markup, around.program)}")
+        ways.append(f"from Python at {_format_places(markup, around.program)}")
     if ways:
         yield "; ".join(ways)
 
 
-def _rest(markup: Markup, summary: LineSummary, around: Neighbours, linked: Sequence[LinkedCalls]) -> Iterator[str]:
+def _format_details(
+    markup: Markup, summary: LineSummary, around: Neighbours, linked: Sequence[LinkedCalls]
+) -> Iterator[str]:
     """Yield the boundary functions reached, the skipped frames, and the arguments."""
     from framedex.calltext import arguments_in_brief  # loads the tables of boundary functions
 
-    # By time: getters of a few ns outnumber the transfer or execution that matters.
-    for name, calls, total in sorted(summary.boundaries, key=lambda boundary: -boundary[2])[:MOST_SHOWN]:
+    # Sort by time: getters of a few ns outnumber the transfer or execution that matters.
+    for name, calls, total in sorted(summary.boundaries, key=lambda boundary: -boundary[2])[:MAX_SHOWN]:
         yield f"→ {markup.code(name)} ({calls:,}, {duration(total)})"
-    yield from _left_out(len(summary.boundaries), "boundary function")
-    for each in sorted(linked, key=lambda each: -each.total_duration)[:MOST_SHOWN]:
-        told = f"({each.calls:,}, {duration(each.total_duration)}) on a thread without Python"
-        yield f"⇢ {markup.code(each.function)} {told} [{each.how}]"
-    yield from _left_out(len(linked), "such function")
+    yield from _format_omitted(len(summary.boundaries), "boundary function")
+    for each in sorted(linked, key=lambda each: -each.total_duration)[:MAX_SHOWN]:
+        details = f"({each.calls:,}, {duration(each.total_duration)}) on a thread without Python"
+        yield f"⇢ {markup.code(each.function)} {details} [{each.how}]"
+    yield from _format_omitted(len(linked), "such function")
     if around.callees.past:
-        yield f"past {_names(markup, around.callees.past.most_common())}: interpreter, glue, or no source"
+        yield f"past {_format_names(markup, around.callees.past.most_common())}: interpreter, glue, or no source"
     arguments = list(dict.fromkeys(filter(None, map(arguments_in_brief, summary.arguments))))
     if arguments:
-        shown = ", ".join(map(markup.literal, arguments[:MOST_SHOWN]))
-        yield f"with {shown}{_and_more(len(arguments))}"
+        shown = ", ".join(map(markup.literal, arguments[:MAX_SHOWN]))
+        yield f"with {shown}{_more_suffix(len(arguments))}"
 
 
-def _excerpts(
+def _format_excerpts(
     session: Session, index: Index, markup: Markup, place: Place, elsewhere: Sequence[Location]
 ) -> Iterator[str]:
     """Yield source excerpts of callees whose recorded file is not here, but is in a checkout."""
     finder = InCheckouts(session, index, place.uri)
-    for there in elsewhere[:MOST_EXCERPTS]:
-        if (here := finder.find(there)) is not None:
-            labels = [*release_labels(there), *location_labels(here)]
+    for location in elsewhere[:MAX_EXCERPTS]:
+        if (local := finder.find(location)) is not None:
+            labels = [*release_labels(location), *location_labels(local)]
             how = f" [{', '.join(labels)}]" if labels else ""
-            name = markup.code(f"{place_name(there)}")
-            yield f"{markup.link(name, f'{session.documents.uri_of(here.path)}#L{here.line}')}{how}"
-            around = range(max(here.line - AROUND, 1), here.line + AROUND + 1)
-            yield markup.block([session.documents.line(here.path, line).rstrip() for line in around], _language(here))
+            name = markup.code(f"{short_location(location)}")
+            yield f"{markup.link(name, f'{session.documents.uri_of(local.path)}#L{local.line}')}{how}"
+            around = range(max(local.line - EXCERPT_CONTEXT_LINES, 1), local.line + EXCERPT_CONTEXT_LINES + 1)
+            yield markup.block(
+                [session.documents.line(local.path, line).rstrip() for line in around], _code_language(local)
+            )
 
 
-def _language(place: Location) -> str:
+def _code_language(place: Location) -> str:
     return "python" if place.path.endswith(".py") else "cpp"
 
 
-def _frame_lines(session: Session, place: Place, frame_lines: Sequence[int]) -> Iterator[str]:
+def _format_frame_lines(session: Session, place: Place, frame_lines: Sequence[int]) -> Iterator[str]:
     """Yield a note on the statement's lines that have the frames, unless it is the line itself."""
     if frame_lines == (place.line,):
         return
@@ -263,7 +267,7 @@ def _frame_lines(session: Session, place: Place, frame_lines: Sequence[int]) -> 
         yield f"the frames of this statement are on lines {', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _links(session: Session, markup: Markup, place: Place, latest_call: int) -> Iterator[str]:
+def _format_links(session: Session, markup: Markup, place: Place, latest_call: int) -> Iterator[str]:
     """Yield links to the latest trace and to all calls, if the client has these commands and allows links to them."""
     offered = [
         ("open trace", OPEN_TRACE, {**place.parameters, "call": latest_call}),
@@ -278,36 +282,36 @@ def _links(session: Session, markup: Markup, place: Place, latest_call: int) -> 
         yield " · ".join(shown)
 
 
-def _places(markup: Markup, lines: Sequence[PythonLine]) -> str:
+def _format_places(markup: Markup, lines: Sequence[PythonLine]) -> str:
     shown = ", ".join(
         f"{markup.code(f'{Path(line.location.path).name}:{line.location.line}')} in {markup.code(line.function)}"
-        for line in lines[:MOST_SHOWN]
+        for line in lines[:MAX_SHOWN]
     )
-    return f"{shown}{_and_more(len(lines))}"
+    return f"{shown}{_more_suffix(len(lines))}"
 
 
-def _names(markup: Markup, counts: Sequence[tuple[str, int]], elsewhere: Mapping[str, Location] = {}) -> str:
-    names = [(_name(markup, name, elsewhere.get(name)), calls) for name, calls in counts[:MOST_SHOWN]]
+def _format_names(markup: Markup, counts: Sequence[tuple[str, int]], elsewhere: Mapping[str, Location] = {}) -> str:
+    names = [(_format_name(markup, name, elsewhere.get(name)), calls) for name, calls in counts[:MAX_SHOWN]]
     shown = ", ".join(f"{name} ({calls:,})" if calls else name for name, calls in names)
-    return f"{shown}{_and_more(len(counts))}"
+    return f"{shown}{_more_suffix(len(counts))}"
 
 
-def _name(markup: Markup, name: str, place: Location | None) -> str:
+def _format_name(markup: Markup, name: str, place: Location | None) -> str:
     if place is None:
         return markup.code(name)
     labels = "".join(f" [{label}]" for label in release_labels(place))
     return f"{markup.link(markup.code(name), place.url)}{labels}"
 
 
-def _left_out(total: int, what: str) -> Iterator[str]:
-    if total > MOST_SHOWN:
-        yield f"and {count(total - MOST_SHOWN, f'more {what}')}"
+def _format_omitted(total: int, noun: str) -> Iterator[str]:
+    if total > MAX_SHOWN:
+        yield f"and {count(total - MAX_SHOWN, f'more {noun}')}"
 
 
-def _and_more(total: int) -> str:
-    return f" and {total - MOST_SHOWN} more" if total > MOST_SHOWN else ""
+def _more_suffix(total: int) -> str:
+    return f" and {total - MAX_SHOWN} more" if total > MAX_SHOWN else ""
 
 
-def _hover(markup: Markup, lines: list[str], where: types.Range) -> types.Hover:
+def _make_hover(markup: Markup, lines: list[str], where: types.Range) -> types.Hover:
     kind = types.MarkupKind.Markdown if markup.markdown else types.MarkupKind.PlainText
     return types.Hover(types.MarkupContent(kind, markup.lines(lines)), where)

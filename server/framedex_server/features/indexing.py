@@ -1,29 +1,32 @@
 """Automatic indexing of recordings and saved files, and the commands that index, rebuild and record.
 
 A finished recording of the workspace is indexed automatically (`auto-index`). An indexed source file is parsed again
-when it is saved or changed outside the editor. Both happen in a separate process (`jobs.Worker`).
+when it is saved or changed outside the editor. Both happen in a separate process (`jobs.Worker`), and the client shows
+the progress. `framedex/recorder` returns whether this installation can record programs, else the reason and the remedy.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from uuid import uuid4
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcRequestCancelled
+from pygls.exceptions import JsonRpcException, JsonRpcRequestCancelled
 from pygls.lsp.server import LanguageServer
 
+from framedex import nativepart
 from framedex.errors import FramedexError
-from framedex.indexplace import check_index_place
-from framedex_server.answers.progress import with_progress
+from framedex.folders import check_index_path
+from framedex_server.answers.requests import Json
 from framedex_server.answers.session import Session
-from framedex_server.arrivals import EVERY, Arrivals
 from framedex_server.documents.open_documents import path_of
-from framedex_server.jobs import Worker, record
+from framedex_server.jobs import POLL_INTERVAL_S, Arrivals, ReportProgress, Worker, record_script
 from framedex_server.protocol import INDEX_COMMAND, REBUILD_COMMAND, RECORD_COMMAND
 
 _log = logging.getLogger(__name__)
@@ -32,10 +35,10 @@ _log = logging.getLogger(__name__)
 def register(server: LanguageServer, session: Session) -> None:
     """Register automatic indexing, indexing on save, and the commands."""
     indexing = Indexing(server, session)
-    session.at_start.append(indexing.watch)
-    session.at_end.append(indexing.end)
-    session.at_new_recordings.append(indexing.look_now)
-    session.at_changed_sources.append(indexing.refresh)
+    session.on_start.append(indexing.start_polling)
+    session.on_end.append(indexing.end)
+    session.on_recordings_change.append(indexing.poll_now)
+    session.on_sources_change.append(indexing.refresh)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def saved(params: types.DidSaveTextDocumentParams) -> None:
@@ -46,18 +49,18 @@ def register(server: LanguageServer, session: Session) -> None:
     @server.command(INDEX_COMMAND)
     async def index(*uris: str) -> dict[str, Any] | None:
         """Index the captures and all sources of the project around a document or folder; default: the workspace."""
-        return await indexing.index_project(_folder(session, uris))
+        return await indexing.index_project(_parse_folder(session, uris))
 
     @server.command(REBUILD_COMMAND)
     async def rebuild(*uris: str) -> dict[str, Any] | None:
         """Rebuild the index of the project around a document or folder; default: the workspace's."""
-        return await indexing.index_project(_folder(session, uris), anew=True)
+        return await indexing.index_project(_parse_folder(session, uris), rebuild=True)
 
     @server.command(RECORD_COMMAND)
     async def record_program(*uris: str) -> int | None:
         """Run a script under the recorder; return its exit status."""
-        path = _path(uris)
-        return await indexing.record(Path(path)) if path is not None else None
+        path = _parse_path(uris)
+        return await indexing.record_script(Path(path)) if path is not None else None
 
 
 class Indexing:
@@ -68,117 +71,119 @@ class Indexing:
         self._session = session
         self._worker = Worker(session.roots)
         self._arrivals = Arrivals()
-        self._saved: dict[str, None] = {}
+        self._changed_paths: dict[str, None] = {}
         self._refreshing: asyncio.Task[None] | None = None
-        self._watching: asyncio.Task[None] | None = None
+        self._polling: asyncio.Task[None] | None = None
         self._has_ended = False
-        self._woken = asyncio.Event()
+        self._wake = asyncio.Event()
 
-    async def watch(self) -> None:
+    async def start_polling(self) -> None:
         """Start polling for finished recordings, unless the client has already disconnected."""
         if self._has_ended:
             return
-        self._watching = asyncio.create_task(self._watch())
+        self._polling = asyncio.create_task(self._poll_forever())
 
-    def look_now(self) -> None:
+    def poll_now(self) -> None:
         """Poll at once: a file in a folder of recordings changed."""
-        self._woken.set()
+        self._wake.set()
 
     def end(self) -> None:
         """Stop all background work."""
         self._has_ended = True
-        if self._watching is not None:
-            self._watching.cancel()
+        if self._polling is not None:
+            self._polling.cancel()
         self._worker.close()
 
     async def refresh(self, paths: Iterable[str]) -> None:
         """Parse indexed source files again; files named meanwhile form the next batch."""
-        self._saved |= dict.fromkeys(paths)
+        self._changed_paths |= dict.fromkeys(paths)
         if self._refreshing is None or self._refreshing.done():
-            self._refreshing = asyncio.create_task(self._refresh())
+            self._refreshing = asyncio.create_task(self._refresh_changed())
         await asyncio.shield(self._refreshing)
 
-    async def index_project(self, folder: Path, anew: bool = False) -> dict[str, Any] | None:
+    async def index_project(self, folder: Path, rebuild: bool = False) -> dict[str, Any] | None:
         """Update the index of the project around a folder, with all of its sources; None if that failed.
 
-        `anew`: rebuild the index, even if an index exists.
+        With `rebuild`, build the index from scratch.
         """
         if not folder.is_dir():
-            self._session.report(FramedexError(f"There is no folder {folder}.", "Open an existing folder."))
+            self._session.report(FramedexError(f"The folder {folder} does not exist.", "Open an existing folder."))
             return None
-        index = await self._session.run(lambda: self._session.indexes.of_folder(folder))
+        index = await self._session.run(lambda: self._session.indexes.find_for_folder(folder))
         index = index or folder / ".framedex" / "index.db"
         folders = dict.fromkeys((index.parent.parent, folder))
         try:
-            captures = await self._session.run(lambda: [each for above in folders for each in _captures(above)])
+            captures = await self._session.run(lambda: [each for above in folders for each in _find_captures(above)])
         except FramedexError as error:
             self._session.report(error)
             return None
-        return await self._index(index, captures, lazy=False, do="rebuild" if anew else "index")
+        return await self._run_indexer(index, captures, lazy=False, do="rebuild" if rebuild else "index")
 
-    async def record(self, script: Path) -> int | None:
+    async def record_script(self, script: Path) -> int | None:
         """Run a script under the recorder, in the workspace folder around it, which also gets the capture."""
         roots = [root for root in self._session.roots() if script.is_relative_to(root)]
         folder = max(roots, key=lambda root: len(root.parts), default=script.parent)
 
-        def told(line: str) -> None:
+        def log_line(line: str) -> None:
             self._server.window_log_message(types.LogMessageParams(types.MessageType.Log, line))
 
         title = f"framedex: recording {script.name}"
-        return await with_progress(self._server, title, lambda _: record(script, folder, told, self._session.roots()))
+        return await run_with_progress(
+            self._server, title, lambda _: record_script(script, folder, log_line, self._session.roots())
+        )
 
-    async def _watch(self) -> None:
+    async def _poll_forever(self) -> None:
         while True:
             try:
-                await self._look()
+                await self._poll()
             except Exception:  # an error must not end the polling
-                _log.exception("Looking for recordings that have ended")
+                _log.exception("Polling for finished recordings failed")
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), EVERY)
-            self._woken.clear()
+                await asyncio.wait_for(self._wake.wait(), POLL_INTERVAL_S)
+            self._wake.clear()
 
-    async def _look(self) -> None:
-        for index, is_wanted in (await self._session.run(self._outdated)).items():
+    async def _poll(self) -> None:
+        for index, is_wanted in (await self._session.run(self._take_outdated)).items():
             if not is_wanted:
-                await self._session.indexes.ask_of(index.parent.parent, lambda index: None)  # reports it
+                await self._session.indexes.query_folder(index.parent.parent, lambda index: None)  # reports it
                 continue
             with suppress(JsonRpcRequestCancelled):
-                await self._index(index, (), lazy=True)
-        for index, captures in (await self._session.run(self._ended)).items():
+                await self._run_indexer(index, (), lazy=True)
+        for index, captures in (await self._session.run(self._find_finished)).items():
             with suppress(JsonRpcRequestCancelled):  # a cancelled progress skips only these captures
-                await self._index(index, captures, lazy=True)
+                await self._run_indexer(index, captures, lazy=True)
         if await self._session.have_changed():
             self._session.refresh_views()
 
-    def _outdated(self) -> dict[Path, bool]:
-        """Return the indexes from earlier versions, each with whether to rebuild it automatically. Tried once."""
+    def _take_outdated(self) -> dict[Path, bool]:
+        """Return each index from an earlier version once, with whether to rebuild it automatically."""
         indexes = self._session.indexes
-        found = {index: self._session.settings_at(index).auto_index for index in indexes.outdated}
+        found = {index: self._session.settings_for(index).auto_index for index in indexes.outdated}
         indexes.outdated.clear()
-        indexes.kept.update(found)
+        indexes.handled_outdated.update(found)
         return found
 
-    def _ended(self) -> dict[Path, list[Path]]:
+    def _find_finished(self) -> dict[Path, list[Path]]:
         """Return the captures to index automatically, by index."""
         indexes = self._session.indexes
         if indexes.is_fixed:
             return {}  # the user who named an index decides about its contents
 
         def known(project: Path) -> set[Path]:
-            path = indexes.of_folder(project)
-            return indexes.captures(path) if path is not None else set()
+            path = indexes.find_for_folder(project)
+            return indexes.list_captures(path) if path is not None else set()
 
-        wanted = [root for root in self._session.roots() if self._session.settings_at(root).auto_index]
+        wanted = [root for root in self._session.roots() if self._session.settings_for(root).auto_index]
         by_index: dict[Path, list[Path]] = {}
-        for project, captures in self._arrivals.ended(wanted, known).items():
-            index = indexes.of_folder(project) or project / ".framedex" / "index.db"
+        for project, captures in self._arrivals.find_finished(wanted, known).items():
+            index = indexes.find_for_folder(project) or project / ".framedex" / "index.db"
             by_index.setdefault(index, []).extend(captures)
         return by_index
 
-    async def _index(
+    async def _run_indexer(
         self, index: Path, captures: Sequence[Path], lazy: bool, do: str = "index"
     ) -> dict[str, Any] | None:
-        settings = self._session.folder_settings_at(index)
+        settings = self._session.folder_settings_for(index)
         request = {
             "do": do,
             "index": str(index),
@@ -187,26 +192,26 @@ class Indexing:
             "rules": [[rule.before, str(rule.after)] for rule in settings.path_map],
             "lazy": lazy,
         }
-        self._session.indexes.filled.add(index)
+        self._session.indexes.being_written.add(index)
         try:
             self._check_place(index)
-            result = await with_progress(
-                self._server, "framedex: indexing", lambda told: self._worker.run(request, told)
+            result = await run_with_progress(
+                self._server, "framedex: indexing", lambda report: self._worker.run(request, report)
             )
         except FramedexError as error:
             self._session.report(error)
             return None
         finally:
-            self._session.indexes.filled.discard(index)
+            self._session.indexes.being_written.discard(index)
         for refused in result["refused"]:
             _log.warning("not indexed: %s", refused)
         self._session.refresh_views()
         return result
 
-    async def _refresh(self) -> None:
-        while self._saved:
-            paths, self._saved = list(self._saved), {}
-            for index, files in (await self._session.indexes.that_know(paths)).items():
+    async def _refresh_changed(self) -> None:
+        while self._changed_paths:
+            paths, self._changed_paths = list(self._changed_paths), {}
+            for index, files in (await self._session.indexes.indexes_containing(paths)).items():
                 request = {"do": "refresh", "index": str(index), "files": files}
                 try:
                     self._check_place(index)
@@ -217,26 +222,106 @@ class Indexing:
                     self._session.refresh_views()
 
     def _check_place(self, index: Path) -> None:
-        """Raise FramedexError if links in a workspace lead its index elsewhere, and no user has named that path."""
-        named = {self._session.folder_settings_at(root).index for root in self._session.roots()}
+        """Raise FramedexError if links in a workspace lead its index elsewhere and the user did not name that path."""
+        named = {self._session.folder_settings_for(root).index for root in self._session.roots()}
         if not self._session.indexes.is_fixed and index not in named:
-            check_index_place(index)
+            check_index_path(index)
 
 
-def _captures(project: Path) -> list[Path]:
-    from framedex.captures import capture_folders, captures_below
+def _find_captures(project: Path) -> list[Path]:
+    from framedex.captures import capture_folders, project_captures_folder
 
-    return capture_folders(captures_below(project))
+    return capture_folders(project_captures_folder(project))
 
 
-def _path(uris: Sequence[object]) -> str | None:
+def _parse_path(uris: Sequence[object]) -> str | None:
     """Return the path of the first argument, which may have any type."""
     uri = next(iter(uris), None)
     return path_of(uri) if isinstance(uri, str) else None
 
 
-def _folder(session: Session, uris: Sequence[object]) -> Path:
-    path = _path(uris)
+def _parse_folder(session: Session, uris: Sequence[object]) -> Path:
+    path = _parse_path(uris)
     if path is None:
         return next(iter(session.roots()), Path.cwd())
     return Path(path) if Path(path).is_dir() else Path(path).parent
+
+
+Result = TypeVar("Result")
+
+TOKEN_TIMEOUT_S = 5.0
+"""Seconds within which a client must accept a progress token; after that, the work runs without progress."""
+
+
+async def run_with_progress(
+    server: LanguageServer,
+    title: str,
+    work: Callable[[ReportProgress], Awaitable[Result]],
+) -> Result:
+    """Run the work, display its progress if the client supports that, and return the result.
+
+    Raises JsonRpcRequestCancelled if the client cancels the progress, because pygls never replies to a command that
+    ends with CancelledError.
+    """
+    token = await _create_token(server)
+    if token is None:
+        return await work(lambda task, done, total: None)
+    progress = server.work_done_progress
+
+    def report_progress(task: str, done: int, total: int | None) -> None:
+        percentage = min(100, 100 * done // total) if total else None
+        message = f"{task} ({done:,} of {total:,})" if total else task
+        progress.report(token, types.WorkDoneProgressReport(message=message, percentage=percentage))
+
+    task = asyncio.ensure_future(work(report_progress))
+    progress.begin(token, types.WorkDoneProgressBegin(title=title, cancellable=True))
+
+    def on_cancel(cancelling: Future[Any]) -> None:
+        if cancelling.cancelled():
+            task.cancel()
+
+    progress.tokens[token].add_done_callback(on_cancel)
+    message = "failed"
+    try:
+        result = await task
+        message = "done"
+        return result
+    except asyncio.CancelledError:
+        message = "cancelled"
+        if progress.tokens[token].cancelled():
+            raise JsonRpcRequestCancelled(f"{title}: cancelled") from None
+        raise
+    finally:
+        del progress.tokens[token]
+        progress.end(token, types.WorkDoneProgressEnd(message=message))
+
+
+async def _create_token(server: LanguageServer) -> types.ProgressToken | None:
+    """Return a new progress token accepted by the client; None if it accepts none from a server."""
+    window = server.client_capabilities.window
+    if not (window and window.work_done_progress):
+        return None
+    token = str(uuid4())
+    try:
+        await asyncio.wait_for(server.work_done_progress.create_async(token), TOKEN_TIMEOUT_S)
+    except (TimeoutError, JsonRpcException):
+        return None
+    return token
+
+
+def register_recorder(server: LanguageServer, session: Session) -> None:
+    """Register `framedex/recorder`."""
+
+    @server.feature("framedex/recorder")
+    async def recorder(_: Any) -> Json:
+        return await session.run(_recorder_json)
+
+
+def _recorder_json() -> Json:
+    """Return the reply as JSON; `isSupported` says whether another installation on this system could record."""
+    try:
+        nativepart._native  # noqa: B018 - the import is the check
+    except nativepart.NoNativePartError as error:
+        is_supported = nativepart.unsupported_system() is None
+        return {"canRecord": False, "isSupported": is_supported, "message": error.message, "remedy": error.remedy}
+    return {"canRecord": True, "isSupported": True, "message": None, "remedy": None}

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.path_resolution.files import is_here
+from framedex.path_resolution.files import file_exists
 from framedex.plaintext import printable
-from framedex_server.answers.frame_lines import resolver, whereabouts
+from framedex_server.answers.frame_lines import make_resolver
+from framedex_server.answers.remote_sources import make_path_resolver
 from framedex_server.answers.requests import Json, range_json
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
@@ -24,28 +25,28 @@ if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import Location
     from framedex.text_stacks import TextFrame
-    from framedex.text_stacks.placing.resolve import Found
+    from framedex.text_stacks.source_lookup.frame_context import Found
 
-LONGEST = 4096
+MAX_NAME_CHARACTERS = 4096
 """Maximum length of a path or symbol, in characters."""
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Register the request."""
+    """Register `framedex/resolveFrame`."""
 
     @server.feature("framedex/resolveFrame")
     async def resolve_frame(params: Any) -> Json:
         wanted = Wanted.of(params)
-        about = path_of(wanted.uri) or session.any_document()
-        found = await session.ask(about, lambda index: _resolved(session, wanted, index))
+        about = path_of(wanted.uri) or session.default_document()
+        found = await session.query(about, lambda index: _resolve(session, wanted, index))
         if found is None:  # without an index, local files can still be resolved
-            found = await session.run(lambda: _resolved(session, wanted, None))
+            found = await session.run(lambda: _resolve(session, wanted, None))
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A `path` with a 1-based line, or a `symbol`; `uri` is that of the document that names it, or empty."""
+    """A `path` with a 1-based line, or a `symbol`; `uri` is the document that contains the frame, or empty."""
 
     path: str
     line: int
@@ -55,13 +56,15 @@ class Wanted:
     @staticmethod
     def of(params: Any) -> Wanted:
         """Parse a request. Raises JsonRpcInvalidParams if it is malformed."""
-        given: Mapping[str, Any] = params if isinstance(params, dict) else {}
-        path, symbol, line = given.get("path", ""), given.get("symbol", ""), given.get("line", 1)
+        fields: Mapping[str, Any] = params if isinstance(params, dict) else {}
+        path, symbol, line = fields.get("path", ""), fields.get("symbol", ""), fields.get("line", 1)
         is_number = isinstance(line, int) and not isinstance(line, bool) and line > 0
-        is_one = all(isinstance(each, str) and len(each) <= LONGEST for each in (path, symbol)) and bool(path or symbol)
+        is_one = all(isinstance(each, str) and len(each) <= MAX_NAME_CHARACTERS for each in (path, symbol)) and bool(
+            path or symbol
+        )
         if not is_one or not is_number:
-            raise JsonRpcInvalidParams("A path with a line from 1, or a symbol, is needed.")
-        match given.get("textDocument"):
+            raise JsonRpcInvalidParams("Send a path with a line from 1, or a symbol.")
+        match fields.get("textDocument"):
             case {"uri": str(uri)}:
                 return Wanted(path, line, symbol, uri)
         return Wanted(path, line, symbol, "")
@@ -76,28 +79,28 @@ class Wanted:
         return TextFrame(Format.PLAIN, 0, 0, 0, 0, function=self.symbol, place=place, language=language)
 
 
-def _resolved(session: Session, wanted: Wanted, index: Index | None) -> Json:
-    found = resolver(session, wanted.uri, index, None).find(wanted.frame())
-    places = [place for place in (found.location, *found.candidates) if place is not None and is_here(place.path)]
-    url = next((place.url for place in _named(found) if place.url), None)
-    answer: Json = {"locations": [_place(session, place) for place in places], "url": url, "message": None}
+def _resolve(session: Session, wanted: Wanted, index: Index | None) -> Json:
+    found = make_resolver(session, wanted.uri, index, None).find(wanted.frame())
+    places = [place for place in (found.location, *found.candidates) if place is not None and file_exists(place.path)]
+    url = next((place.url for place in _found_locations(found) if place.url), None)
+    answer: Json = {"locations": [_location_json(session, place) for place in places], "url": url, "message": None}
     if not places:
-        answer["message"] = _nowhere(session, wanted, index)
+        answer["message"] = _explain_not_found(session, wanted, index)
     return answer
 
 
-def _named(found: Found) -> Iterable[Location]:
+def _found_locations(found: Found) -> Iterable[Location]:
     return (found.location, *found.candidates) if found.location is not None else ()
 
 
 def _is_recorded(index: Index, symbol: str) -> bool:
     from framedex.binaries.demangle import demangle
-    from framedex.binaries.names import readable
+    from framedex.binaries.names import readable_name
 
-    return bool(index.functions.named(readable(demangle(symbol))))
+    return bool(index.functions.find(readable_name(demangle(symbol))))
 
 
-def _place(session: Session, place: Location) -> Json:
+def _location_json(session: Session, place: Location) -> Json:
     return {
         "uri": session.documents.uri_of(place.path),
         "range": range_json(session.line_range(place.path, place.line)),
@@ -105,24 +108,24 @@ def _place(session: Session, place: Location) -> Json:
     }
 
 
-def _nowhere(session: Session, wanted: Wanted, index: Index | None) -> str:
-    """Return a message with the lookups tried and the remedy."""
+def _explain_not_found(session: Session, wanted: Wanted, index: Index | None) -> str:
+    """Return a message about the lookups that failed, with the remedy."""
     if not wanted.path:
         if index is None:
-            return f"{printable(wanted.symbol)}: there is no index here. Record a program, then index."
+            return f"{printable(wanted.symbol)}: no index found. Record a program, then run `framedex index`."
         if _is_recorded(index, wanted.symbol):
             return (
-                f"{printable(wanted.symbol)} was recorded, but its source is not here. `framedex sources` says of which"
-                " commit it is, `framedex sources add FOLDER` adds a checkout of it."
+                f"{printable(wanted.symbol)} was recorded, but its source is not on this machine. `framedex sources`"
+                " shows its commit; `framedex sources add FOLDER` adds a checkout of that commit."
             )
         return (
             f"{printable(wanted.symbol)} is neither a recorded function nor a definition in the indexed sources."
             " `framedex sources add FOLDER` adds a source folder."
         )
-    from framedex.path_resolution.rules import HOW_TO_MAP
+    from framedex.path_resolution.files import HOW_TO_MAP
 
-    folders = whereabouts(session, wanted.uri, index).source_folders
+    folders = make_path_resolver(session, wanted.uri, index).source_folders
     shown = ", ".join(map(printable, folders[:4])) + (f" and {len(folders) - 4} more" if len(folders) > 4 else "")
-    below = f", nor one with the end of that path below {shown}" if folders else ""
-    indexed = " There is no index here." if index is None else ""
-    return f"There is no file {printable(wanted.path)} here{below}.{indexed} {HOW_TO_MAP}"
+    below = f", nor a file whose path ends like it below {shown}" if folders else ""
+    indexed = " No index found." if index is None else ""
+    return f"There is no file {printable(wanted.path)} on this machine{below}.{indexed} {HOW_TO_MAP}"

@@ -22,7 +22,7 @@ LEGEND = types.SemanticTokensLegend(
 )
 
 # `PartKind` values as text.
-_TYPES = {
+_TOKEN_TYPES = {
     "function": 0,
     "path": 1,
     "line": 2,
@@ -33,7 +33,7 @@ _TYPES = {
     "address": 5,
 }
 
-MOST_TOKENS = 50_000
+MAX_TOKENS = 50_000
 """Maximum number of tokens; for a longer document, editors request the visible range."""
 
 
@@ -42,25 +42,25 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
     async def full(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
-        return await _tokens(session, params.text_document.uri, 0, None)
+        return await _find_tokens(session, params.text_document.uri, 0, None)
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, LEGEND)
     async def of_range(params: types.SemanticTokensRangeParams) -> types.SemanticTokens | None:
         where = params.range
-        return await _tokens(session, params.text_document.uri, where.start.line, where.end.line)
+        return await _find_tokens(session, params.text_document.uri, where.start.line, where.end.line)
 
 
-async def _tokens(session: Session, uri: str, first: int, last: int | None) -> types.SemanticTokens | None:
-    document = await session.texts.of(uri)
+async def _find_tokens(session: Session, uri: str, first: int, last: int | None) -> types.SemanticTokens | None:
+    document = await session.texts.parse(uri)
     if document is None:
         return None
     end = len(document.lines) if last is None else last
     return await session.texts.run(
-        lambda: types.SemanticTokens(list(_encoded(session, document, _parts(document, first, end))))
+        lambda: types.SemanticTokens(list(_encode(session, document, _find_parts(document, first, end))))
     )
 
 
-def _parts(document: StackText, first: int, last: int) -> list[Part]:
+def _find_parts(document: StackText, first: int, last: int) -> list[Part]:
     parts = [
         part
         for stack in document.reading.stacks
@@ -69,10 +69,10 @@ def _parts(document: StackText, first: int, last: int) -> list[Part]:
         for part in frame.parts
         if first <= part.line <= last
     ]
-    return sorted(set(parts), key=lambda part: (part.line, part.start))[:MOST_TOKENS]
+    return sorted(set(parts), key=lambda part: (part.line, part.start))[:MAX_TOKENS]
 
 
-def _encoded(session: Session, document: StackText, parts: Iterable[Part]) -> Iterator[int]:
+def _encode(session: Session, document: StackText, parts: Iterable[Part]) -> Iterator[int]:
     """Yield five numbers per token, relative to the previous token; overlapping tokens are dropped."""
     line = start = end = 0
     for part in parts:
@@ -81,5 +81,11 @@ def _encoded(session: Session, document: StackText, parts: Iterable[Part]) -> It
         stop = session.position_in(text, part.line, part.end).character
         if part.line == line and begin < end:
             continue
-        yield from (part.line - line, begin - (start if part.line == line else 0), stop - begin, _TYPES[part.kind], 0)
+        yield from (
+            part.line - line,
+            begin - (start if part.line == line else 0),
+            stop - begin,
+            _TOKEN_TYPES[part.kind],
+            0,
+        )
         line, start, end = part.line, begin, stop

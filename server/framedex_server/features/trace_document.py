@@ -3,11 +3,15 @@
 `framedex-trace:/home/me/project/call-17.fdtrace` is the trace of call 17 in the index of that folder, or in the index
 that answers for a file in it. `.../stack-5.fdtrace` is the trace of the latest call with stack 5. For the folder of an
 installed library that may be the workspace's index. A folder that does not exist has no trace documents. Clients of
-LSP 3.18 request the text by `workspace/textDocumentContent`; for others the request returns the same text.
+LSP 3.18 request the text by `workspace/textDocumentContent`; for other clients `framedex/traceDocument` returns it.
+
+The command `framedex.openTrace` writes the trace next to the index (`.framedex/traces/call-61.fdtrace`), so that every
+editor can open it.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Callable
@@ -20,18 +24,21 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
+from framedex_server.answers.ffi import resolve_registration
 from framedex_server.answers.requests import (
     Json,
-    ask_contents,
-    document_in,
-    given,
-    integer_in,
-    optional_integer_in,
-    position_in,
+    find_document,
+    parse_integer,
+    parse_optional_integer,
+    parse_params,
+    parse_position,
+    query_contents,
+    show_message,
 )
-from framedex_server.answers.session import Session
-from framedex_server.answers.traces import latest_call
-from framedex_server.documents.open_documents import TRACE_LANGUAGE
+from framedex_server.answers.session import Place, Session
+from framedex_server.answers.why import explain_empty_answer
+from framedex_server.documents.open_documents import TRACE_LANGUAGE, TRACE_SUFFIX, path_of
+from framedex_server.protocol import OPEN_TRACE
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -51,82 +58,85 @@ def register(server: LanguageServer, session: Session) -> None:
         path = PurePosixPath(unquote(parts.path))
         match = _NAME.fullmatch(path.name)
         if parts.scheme != SCHEME or match is None:
-            raise JsonRpcInvalidParams(f"{SCHEME}:/FOLDER/call-ID.fdtrace or /FOLDER/stack-ID.fdtrace is needed.")
-        beside = str(path) if path.is_absolute() else session.any_document()
-        if not os.path.isdir(os.path.dirname(beside)):  # noqa: PTH112, PTH120 - a URI may be no valid path
-            raise JsonRpcInvalidParams(f"There is no folder {printable(str(path.parent))}, so no index answers for it.")
-        document = Path(beside)
+            raise JsonRpcInvalidParams(
+                f"Invalid trace URI: use {SCHEME}:/FOLDER/call-ID.fdtrace or {SCHEME}:/FOLDER/stack-ID.fdtrace."
+            )
+        neighbour = str(path) if path.is_absolute() else session.default_document()
+        if not os.path.isdir(os.path.dirname(neighbour)):  # noqa: PTH112, PTH120 - a URI may be an invalid path
+            raise JsonRpcInvalidParams(f"The folder {printable(str(path.parent))} does not exist, so it has no index.")
+        document = Path(neighbour)
         # Include the index of a project outside the workspace, unless the user has named another.
         own = document.parent / ".framedex" / "index.db"
-        text = await session.indexes.ask(
+        text = await session.indexes.query(
             document,
-            lambda index: _text(index, match["kind"], int(match["id"])),
-            likeliest=own if session.indexes.of_folder(document.parent) == own else None,
+            lambda index: _format_text(index, match["kind"], int(match["id"])),
+            likeliest=own if session.indexes.find_for_folder(document.parent) == own else None,
         )
         if text is None:
-            raise JsonRpcInvalidParams(f"There is no {match['kind']} {match['id']} in the index.")
+            raise JsonRpcInvalidParams(f"The index has no {match['kind']} {match['id']}.")
         return types.TextDocumentContentResult(text)
 
     def refresh() -> None:
-        """Have the client reload the open trace documents: more locations may be known now."""
+        """Have the client reload the open trace documents, which may have more locations now."""
         workspace = server.client_capabilities.workspace
         if workspace is not None and workspace.text_document_content is not None:
             for uri in server.workspace.text_documents:
                 if urlsplit(uri).scheme == SCHEME:
                     server.workspace_text_document_content_refresh(types.TextDocumentContentRefreshParams(uri))
 
-    session.at_refresh.append(refresh)
+    session.on_refresh.append(refresh)
 
     @server.feature("framedex/traceDocument")
     async def trace_document(params: Any) -> Json | None:
-        """Return the requested trace (see `_meant`) as a document; null if there is none."""
-        about = given(params)
-        return await ask_contents(
-            session, about, _answer(session, about, lambda trace: _document(session, about, trace))
+        """Return the requested trace (see `_find_requested`) as a document; null if there is none."""
+        about = parse_params(params)
+        return await query_contents(
+            session, about, _make_query(session, about, lambda trace: _document_json(session, about, trace))
         )
 
     @server.feature("framedex/traceMarkdown")
     async def trace_markdown(params: Any) -> Json | None:
         """Return the requested trace as Markdown, to paste into an issue or a chat."""
-        about = given(params)
-        return await ask_contents(session, about, _answer(session, about, lambda trace: _markdown(session, trace)))
+        about = parse_params(params)
+        return await query_contents(
+            session, about, _make_query(session, about, lambda trace: _markdown_json(session, trace))
+        )
 
 
-def _answer(session: Session, about: Json, shown: Callable[[Trace], Json]) -> Callable[[Index], Json | None]:
-    """Return a query that formats the requested trace with `shown`; its result is None without a trace."""
-    meant = _meant(session, about)
+def _make_query(session: Session, about: Json, to_json: Callable[[Trace], Json]) -> Callable[[Index], Json | None]:
+    """Return a query that formats the requested trace with `to_json`; its result is None without a trace."""
+    find_trace = _find_requested(session, about)
 
-    def answer(index: Index) -> Json | None:
-        trace = meant(index)
-        return None if trace is None else shown(trace)
+    def query(index: Index) -> Json | None:
+        trace = find_trace(index)
+        return None if trace is None else to_json(trace)
 
-    return answer
+    return query
 
 
-def _meant(session: Session, about: Json) -> Callable[[Index], Trace | None]:
+def _find_requested(session: Session, about: Json) -> Callable[[Index], Trace | None]:
     """Return a query for the trace of a `call`, of a `stack`'s latest call (both by id), or of a `position`.
 
-    At a position it is the trace of the stack that took longest. `textDocument` or `folder` selects the index.
-    `capture`
-    (an id) restricts the result to calls of that capture.
+    At a position, the stack that took longest is chosen. `textDocument` or `folder` selects the index. `capture` (an
+    id) restricts the result to calls of that capture.
     """
-    capture = optional_integer_in(about, "capture")
+    capture = parse_optional_integer(about, "capture")
     if about.get("position") is not None:
-        position = position_in(about)
+        position = parse_position(about)
         place = session.place(position.text_document, position.position)
 
         def find(index: Index) -> Trace | None:
-            call = latest_call(session, index, place) if place is not None else None
+            call = find_latest_call(session, index, place) if place is not None else None
             return None if call is None else index.calls.trace(call)
 
     elif about.get("stack") is not None:
-        stack = integer_in(about, "stack")
+        stack = parse_integer(about, "stack")
 
         def find(index: Index) -> Trace | None:
             return index.calls.trace_of_stack(stack)
 
     else:
-        call = integer_in(about, "call")
+        call = parse_integer(about, "call")
 
         def find(index: Index) -> Trace | None:
             return index.calls.trace(call)
@@ -138,11 +148,11 @@ def _meant(session: Session, about: Json) -> Callable[[Index], Trace | None]:
     return of_capture
 
 
-def _document(session: Session, about: Json, trace: Trace) -> Json:
+def _document_json(session: Session, about: Json, trace: Trace) -> Json:
     from framedex.tracetext import format_trace
 
     name = f"call-{trace.call.id}" if about.get("stack") is None else f"stack-{about['stack']}"
-    folder = PurePosixPath(document_in(session, about)).parent
+    folder = PurePosixPath(find_document(session, about)).parent
     return {
         "uri": f"{SCHEME}:{quote(str(folder / f'{name}.fdtrace'), errors='replace')}",
         "languageId": TRACE_LANGUAGE,
@@ -150,14 +160,84 @@ def _document(session: Session, about: Json, trace: Trace) -> Json:
     }
 
 
-def _markdown(session: Session, trace: Trace) -> Json:
+def _markdown_json(session: Session, trace: Trace) -> Json:
     from framedex_server.documents.trace_markdown import format_markdown
 
     return {"text": format_markdown(trace, session.documents.uri_of)}
 
 
-def _text(index: Index, kind: str, identifier: int) -> str | None:
+def _format_text(index: Index, kind: str, identifier: int) -> str | None:
     from framedex.tracetext import format_trace
 
     trace = index.calls.trace(identifier) if kind == "call" else index.calls.trace_of_stack(identifier)
     return None if trace is None else format_trace(trace)
+
+
+def register_open_trace(server: LanguageServer, session: Session) -> None:
+    """Register `framedex.openTrace`, with a document and position, and optionally a call's id."""
+
+    @server.command(OPEN_TRACE)
+    async def open_trace(about: Any = None) -> str | None:
+        wanted = about if isinstance(about, dict) else {}
+        params = parse_position(wanted)
+        call = wanted.get("call")
+        place = session.place(params.text_document, params.position)
+        if path_of(params.text_document.uri) is None or not isinstance(call, int | None):
+            raise JsonRpcInvalidParams(
+                f"{OPEN_TRACE} needs an object: textDocument, position, optionally call (an id)."
+            )
+        written: Path | None = None
+        try:
+            if place is not None:
+                written = await session.query_at(
+                    place,
+                    lambda index: _write_trace(
+                        index, find_latest_call(session, index, place) if call is None else call
+                    ),
+                )
+        except OSError as error:
+            show_message(server, f"framedex: Cannot write the trace: {error.strerror}.")
+            return None
+        if written is None:
+            show_message(server, f"framedex: {(await explain_empty_answer(session, wanted, OPEN_TRACE))['text']}")
+            return None
+        uri = written.as_uri()
+        if session.shows_documents:
+            server.window_show_document(types.ShowDocumentParams(uri, take_focus=True))
+        return uri
+
+
+def _write_trace(index: Index, call: int | None) -> Path | None:
+    from framedex.tracetext import format_trace
+
+    trace = index.calls.trace(call) if call is not None else None
+    if trace is None:
+        return None
+    path = index.path.parent / "traces" / f"call-{trace.call.id}{TRACE_SUFFIX}"
+    path.parent.mkdir(exist_ok=True)
+    # The folder may have come with the project and contain a link to one of the user's files: create a new file.
+    if path.parent.is_symlink():
+        raise OSError(errno.ELOOP, f"{path.parent} is a link")
+    path.unlink(missing_ok=True)
+    with path.open("x", encoding="utf-8", errors="replace") as file:
+        file.write(format_trace(trace))
+    return path
+
+
+def find_latest_call(session: Session, index: Index, place: Place) -> int | None:
+    """Return the latest call of the longest stack through a line, else through the function around it.
+
+    If only captures outside the selection executed the line, return None: a call of another line would be misleading.
+    """
+    place = resolve_registration(session, index, place)
+    path, line = place.path, place.line
+    hits = session.selection.stacks_through(index, path, line)
+    asked = index.line(path, line)
+    if not hits and asked.summary() is None:
+        functions = asked.functions()
+        lines = [function.location.line for function in functions if function.location]
+        extent = [function.end_line for function in functions]
+        marks = index.file(path).marks(min(lines, default=line), max(extent, default=line))
+        busiest = max(marks, key=lambda mark: mark.calls, default=None)
+        hits = session.selection.stacks_through(index, path, busiest.line) if busiest else []
+    return hits[0].latest_call if hits else None

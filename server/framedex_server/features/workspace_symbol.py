@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.path_resolution.files import is_here
+from framedex.path_resolution.files import file_exists
 from framedex.plaintext import printable
 from framedex_server.answers.session import Session
-from framedex_server.inward import can_be_shown, locations
 from framedex_server.markup import shorten
+from framedex_server.stack_paths import can_step_to, local_locations
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -46,13 +46,13 @@ def register(server: LanguageServer, session: Session) -> None:
     async def symbols(params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol] | None:
         found: dict[tuple[str, str], types.WorkspaceSymbol] = {}
         for root in session.roots():
-            search = partial(_found, session, params.query, session.settings_at(root).limit)
-            for symbol in await session.ask(str(root / "any document"), search) or ():
+            search = partial(_find_symbols, session, params.query, session.settings_for(root).limit)
+            for symbol in await session.query(str(root / "any document"), search) or ():
                 found.setdefault((symbol.name, str(symbol.data)), symbol)
-        if not _resolves(server):
+        if not _supports_resolve(server):
             for symbol in found.values():
-                _at_line(session, symbol)
-        return session.in_parts(params.partial_result_token, list(found.values()))
+                _set_line_range(session, symbol)
+        return session.send_in_parts(params.partial_result_token, list(found.values()))
 
     @server.feature(types.WORKSPACE_SYMBOL_RESOLVE)
     async def resolve(symbol: types.WorkspaceSymbol) -> types.WorkspaceSymbol:
@@ -63,60 +63,67 @@ def register(server: LanguageServer, session: Session) -> None:
         return symbol
 
 
-def _found(session: Session, query: str, limit: int, index: Index) -> list[types.WorkspaceSymbol]:
-    traces = _trace(session, index, int(match[1])) if (match := _TRACE.fullmatch(query)) else []
-    symbols = (_symbol(session, index, symbol) for symbol in index.names.symbols(query, limit))
+def _find_symbols(session: Session, query: str, limit: int, index: Index) -> list[types.WorkspaceSymbol]:
+    traces = _find_trace(session, index, int(match[1])) if (match := _TRACE.fullmatch(query)) else []
+    symbols = (_make_symbol(session, index, symbol) for symbol in index.names.symbols(query, limit))
     return [*traces, *(symbol for symbol in symbols if symbol is not None)]
 
 
-def _symbol(session: Session, index: Index, symbol: FoundSymbol) -> types.WorkspaceSymbol | None:
+def _make_symbol(session: Session, index: Index, symbol: FoundSymbol) -> types.WorkspaceSymbol | None:
     place = symbol.location
     if place is None and symbol.call is not None:
-        place = _end(index, symbol.call)
-    if place is None or not is_here(place.path):
+        place = _find_innermost_location(index, symbol.call)
+    if place is None or not file_exists(place.path):
         return None
-    told = {"boundary": "boundary function", "target": "FFI target"}.get(symbol.kind)
-    if told is None:
-        told = "recorded" if symbol.function is not None else symbol.kind
-    return _at(session, symbol.name, _KINDS.get(symbol.kind, types.SymbolKind.Function), place, told)
+    description = {"boundary": "boundary function", "target": "FFI target"}.get(symbol.kind)
+    if description is None:
+        description = "recorded" if symbol.function is not None else symbol.kind
+    kind = _KINDS.get(symbol.kind, types.SymbolKind.Function)
+    return _make_located_symbol(session, symbol.name, kind, place, description)
 
 
-def _trace(session: Session, index: Index, call_id: int) -> list[types.WorkspaceSymbol]:
+def _find_trace(session: Session, index: Index, call_id: int) -> list[types.WorkspaceSymbol]:
     call = index.calls.get(call_id)
-    place = _end(index, call_id)
+    place = _find_innermost_location(index, call_id)
     if call is None or place is None:
         return []
-    return [_at(session, f"trace {call_id}: {call.function}", types.SymbolKind.Event, place, f"on {call.thread}")]
+    return [
+        _make_located_symbol(
+            session, f"trace {call_id}: {call.function}", types.SymbolKind.Event, place, f"on {call.thread}"
+        )
+    ]
 
 
-def _end(index: Index, call_id: int) -> Location | None:
+def _find_innermost_location(index: Index, call_id: int) -> Location | None:
     """Return the innermost location with source of a call."""
     call = index.calls.get(call_id)
     for frames in index.calls.chains_of_stack(call.stack) if call is not None else ():
-        frame = next(filter(can_be_shown, reversed(frames)), None)
+        frame = next(filter(can_step_to, reversed(frames)), None)
         if frame is not None:
-            return next(locations(frame), None)
+            return next(local_locations(frame), None)
     return None
 
 
-def _at(session: Session, name: str, kind: types.SymbolKind, place: Location, told: str) -> types.WorkspaceSymbol:
+def _make_located_symbol(
+    session: Session, name: str, kind: types.SymbolKind, place: Location, description: str
+) -> types.WorkspaceSymbol:
     return types.WorkspaceSymbol(
         name=shorten(printable(name)),
         kind=kind,
         location=types.LocationUriOnly(session.documents.uri_of(place.path)),
-        container_name=printable(told),
+        container_name=printable(description),
         data={"path": place.path, "line": place.line},
     )
 
 
-def _at_line(session: Session, symbol: types.WorkspaceSymbol) -> None:
+def _set_line_range(session: Session, symbol: types.WorkspaceSymbol) -> None:
     """Set a symbol's range to the start of its line."""
     data: Any = symbol.data
     start = types.Position(session.documents.edits.shown_line(data["path"], data["line"]) - 1, 0)
     symbol.location = types.Location(symbol.location.uri, types.Range(start, start))
 
 
-def _resolves(server: LanguageServer) -> bool:
+def _supports_resolve(server: LanguageServer) -> bool:
     workspace = server.client_capabilities.workspace
     support = workspace.symbol.resolve_support if workspace and workspace.symbol else None
     return support is not None and "location.range" in support.properties

@@ -42,7 +42,7 @@ def test_a_button_installs_the_server_and_another_mends_it(window: Workbench, pr
     expect_server(window)
     window.expect_captures("1 capture")
     window.run("Notifications: Show Notifications")
-    expect(window.page.locator(".notifications-center")).to_contain_text("It shows recordings and cannot record.")
+    expect(window.page.locator(".notifications-center")).to_contain_text("It can show recordings but cannot record.")
     window.run("framedex: Record this file")
     told = window.message("The framedex that serves this editor cannot record. The native part of framedex is missing")
     expect(told.get_by_role("button", name="Install")).to_be_visible()
@@ -57,12 +57,14 @@ def test_a_button_installs_the_server_and_another_mends_it(window: Workbench, pr
     mark = installed / "framedex.json"
     mark.write_text(json.dumps({"requirement": "framedex==0.0.1"}))
     window.run("framedex: Restart the language server")
-    expect(window.message("has installed is framedex==0.0.1; it now comes with framedex==")).to_be_visible()
+    expect(
+        window.message("The installed server is framedex==0.0.1; this version of the extension comes with framedex==")
+    ).to_be_visible()
 
     (package,) = installed.glob("lib/python*/site-packages/framedex")
     shutil.rmtree(package)
     window.run("framedex: Restart the language server")
-    window.answer_message("did not start: it says: ModuleNotFoundError", "Install anew")
+    window.answer_message("did not start: it reports: ModuleNotFoundError", "Reinstall")
     expect_server(window)
     assert [each.name for each in installed.parent.iterdir()] != [installed.name]
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from framedex.captures import read_capture
-from framedex.captures.state import capture_state, is_over
+from framedex.captures.state import capture_state, is_complete
 from framedex.errors import FramedexError
 from framedex.releases import find_builds
 from framedex_native import _native
@@ -33,7 +33,7 @@ def _read(folder: Path, data: bytes) -> None:
     (folder / "capture.json").write_bytes(data)
     try:
         capture = read_capture(folder)
-        capture_state(folder), is_over(folder)
+        capture_state(folder), is_complete(folder)
     except FramedexError as error:
         assert str(error)
         return

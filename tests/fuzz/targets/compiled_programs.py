@@ -6,9 +6,9 @@ import json
 from dataclasses import asdict
 
 from framedex.programs import read_program
-from framedex.programs.bytecode import MOST_LINE
-from framedex.programs.locations import MOST_FRAMES
-from framedex.programs.signature import MOST_CONSTANTS
+from framedex.programs.bytecode import MAX_LINE
+from framedex.programs.locations import MAX_FRAMES
+from framedex.programs.signature import MAX_CONSTANTS
 
 LONGEST = 1 << 14
 
@@ -20,7 +20,7 @@ def run(data: bytes) -> None:
         json.dumps([program.function, program.defined])
         if program.signature is not None:
             json.dumps(asdict(program.signature))
-            assert len(program.signature.constants) <= MOST_CONSTANTS + 1
+            assert len(program.signature.constants) <= MAX_CONSTANTS + 1
         for op, count in program.ops.items():
-            assert count > 0 and len(op.frames) <= MOST_FRAMES
-            assert all(0 <= frame.line <= MOST_LINE for frame in op.frames)
+            assert count > 0 and len(op.frames) <= MAX_FRAMES
+            assert all(0 <= frame.line <= MAX_LINE for frame in op.frames)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from framedex.text_stacks import read
+from framedex.text_stacks.log_text import remove_escapes
 from framedex.text_stacks.model import Format, TextFrame
 from framedex.text_stacks.stream import NotedLog
-from framedex.text_stacks.text.escapes import without_escapes
 from tests.fuzz.inputs import text_of
 
 LONGEST = 1 << 16
@@ -40,7 +40,7 @@ _WHOLE_ONLY = (Format.GDB, Format.MLIR, Format.PY_SPY_JSON, Format.PYSTACK)
 
 def _is_plain(text: str) -> bool:
     """Whether a log tells the same: nothing is written over or coloured, and there are no aliases, which come last."""
-    return "\r" not in text and "#loc" not in text and without_escapes(text) == text
+    return "\r" not in text and "#loc" not in text and remove_escapes(text) == text
 
 
 def _told(frame: TextFrame) -> tuple[object, ...]:
@@ -50,10 +50,10 @@ def _told(frame: TextFrame) -> tuple[object, ...]:
 class _Silent:
     """Notes that say nothing."""
 
-    def known(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
+    def cached_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
         return None
 
-    def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+    def find_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
         return b""
 
 
@@ -63,12 +63,12 @@ class _Telling(_Silent):
     def __init__(self) -> None:
         self.told: set[tuple[object, ...]] = set()
 
-    def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+    def find_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
         self.told.update(map(_told, frames))
         return f" <{[_told(frame) for frame in frames]!r}>".encode("utf-8", "backslashreplace")
 
 
 def _streamed(data: bytes, size: int, notes: _Silent, most_kept: int = 1 << 20) -> bytes:
     log = NotedLog(notes, most_kept=most_kept)
-    pieces = [piece for at in range(0, len(data), size) for piece in log.take(data[at : at + size])]
-    return b"".join((*pieces, *log.end()))
+    pieces = [piece for at in range(0, len(data), size) for piece in log.annotate(data[at : at + size])]
+    return b"".join((*pieces, *log.finish()))

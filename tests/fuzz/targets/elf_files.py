@@ -23,7 +23,7 @@ def run(data: bytes) -> None:
         code = binary.code_around(address)
         binary.function_at(address)
         for call in code.calls[:_MOST] if code is not None else ():
-            assert binary.function_at(call.target) or not binary.functions_at(call.target)
+            assert binary.function_at(call.target) or not binary.function_names_at(call.target)
         binary.function_start(address)
         binary.ffi_handler(address)
     assert all(isinstance(problem, str) for problem in binary.problems)

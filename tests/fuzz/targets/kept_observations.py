@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from framedex.errors import FramedexError
-from framedex.guidebook.keeping import kept, read_kept
+from framedex.guidebook.observation_files import format_observations, read_observation_file
 from tests.fuzz.inputs import scratch
 
 LONGEST = 8192
@@ -14,9 +14,9 @@ def run(data: bytes) -> None:
     file = scratch() / "observations.json"
     file.write_bytes(data)
     try:
-        found = read_kept(file)
+        found = read_observation_file(file)
     except FramedexError as error:
         assert error.remedy
         return
-    file.write_text(kept(found))
-    assert read_kept(file) == found
+    file.write_text(format_observations(found))
+    assert read_observation_file(file) == found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from framedex.binaries.code import FunctionCode
-from framedex.binaries.ffi_handlers import relative_targets
+from framedex.binaries.ffi_handlers import find_relative_targets
 
 LONGEST = 4096
 
@@ -23,4 +23,4 @@ def run(data: bytes) -> None:
     flow = code.flow
     assert sorted(number for calls, _ in flow for number in calls) == list(range(len(code.calls)))
     assert all(earlier < place for place, (_, after) in enumerate(flow) for earlier in after)
-    assert all(target > 0 for target in relative_targets(data, 0x400000))
+    assert all(target > 0 for target in find_relative_targets(data, 0x400000))

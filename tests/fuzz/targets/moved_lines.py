@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from framedex.sources.moving import map_lines
+from framedex.sources.line_maps import map_lines
 from tests.fuzz.inputs import text_of
 
 LONGEST = 1 << 13

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from contextlib import chdir
 
-from framedex.commands.editor.browser import is_page
+from framedex.commands.editor.browser import is_web_address
 from framedex.commands.inputs.files import Page
-from framedex.commands.inputs.pasted import Finder
+from framedex.commands.inputs.pasted_text import Finder
 from framedex.errors import FramedexError
-from framedex.path_resolution.rules import PathRule
+from framedex.path_resolution.files import PathRule
 from framedex.settings import Settings
 from tests.fuzz.inputs import scratch, text_of
 
@@ -25,7 +25,7 @@ def run(data: bytes) -> None:
         try:
             place = Finder(settings, None).find(text_of(data))
             if isinstance(place, Page):
-                assert is_page(place.url)
+                assert is_web_address(place.url)
             else:
                 assert os.path.isfile(place.path) and (place.line is None or place.line > 0)  # noqa: PTH113
         except FramedexError as error:

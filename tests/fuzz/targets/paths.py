@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from framedex.path_resolution.precedence import find_here
-from framedex.path_resolution.rules import PathMap, PathRule
-from framedex.path_resolution.tails import TreeFiles, files_below
+from framedex.path_resolution.files import PathMap, PathRule
+from framedex.path_resolution.moved_files import TreeFiles, find_files_below
+from framedex.path_resolution.precedence import find_local_file
 from framedex.releases import Build, public_url, published, url_template
-from framedex.sourcemap.records import is_address
-from framedex.sources.locate import likely_to_define
+from framedex.sourcemap import is_address
+from framedex.sources.names import find_likely_files
 from tests.fuzz.inputs import Input, scratch
 
 LONGEST = 4096
@@ -27,9 +27,9 @@ def run(data: bytes) -> None:
     recorded, before, repository, symbol = (taken.line() for _ in range(4))
     tree = TreeFiles([line for line in (taken.line() for _ in range(16)) if line])
     rules = PathMap([PathRule(before, scratch()), PathRule("/build", Path("/nowhere"))])
-    find_here(recorded, rules, tree)
-    files_below(recorded, [str(scratch())])
-    likely_to_define(tree, symbol, recorded)
+    find_local_file(recorded, rules, tree)
+    find_files_below(recorded, [str(scratch())])
+    find_likely_files(tree, symbol, recorded)
     if (found := published(recorded, _BUILDS)) is not None:
         url = public_url(found.component, found.path, 1, found.revision)
         assert url is not None and urlsplit(url).hostname == "github.com" and url.isprintable()

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from framedex.model import SourceMapInfo
 from framedex.releasemaps import ReleaseMap, open_release_maps
-from framedex.releasemaps.format import Component, Content, compressed, write_content
+from framedex.releasemaps.format import Component, Content, compress, write_content
 from framedex.sourcemap import SourceMapError
 from tests.fuzz.inputs import Input, scratch
 
@@ -41,7 +41,7 @@ def _file(parts: Input) -> bytes:
     for number in range(parts.number() % 8):
         languages.append(parts.number() % 4)
         paths.append(f"xla/{number}.cc")
-        files.append(compressed(parts.take(parts.number(2)), dictionary))
+        files.append(compress(parts.take(parts.number(2)), dictionary))
     ends = list(accumulate(map(len, files)))
     components = {"xla": Component((INFO, None), 0, len(files))}
     return write_content(

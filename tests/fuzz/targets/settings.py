@@ -22,7 +22,7 @@ def run(data: bytes) -> None:
         (folder / name).write_bytes(data[1:])
         settings, problems = Settings.load(folder)
         (folder / name).unlink()
-    _, more = EditorSettings.of(settings)
+    _, more = EditorSettings.from_settings(settings)
     assert all(isinstance(problem, str) and problem for problem in (*problems, *more))
     for path in (*settings.sources, *(rule.after for rule in settings.path_map), *filter(None, [settings.index])):
         assert path.is_absolute() and "\0" not in str(path)

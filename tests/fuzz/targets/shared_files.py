@@ -9,7 +9,7 @@ import shutil
 from framedex.captures import foreign_file
 from framedex.errors import FramedexError
 from framedex.model import Foreign
-from framedex.model.metadata import SHARED
+from framedex.model.metadata import SHARED_FORMAT
 from framedex.shared.archive import Writing
 from framedex.shared.keeping import keep_shared, kept_excerpts
 from framedex.shared.reading import SharedStream
@@ -33,7 +33,7 @@ def run(data: bytes) -> None:
         writing.add("sources/000000", data)
         writing.finish({})
     try:
-        keep_shared(folder, Foreign(SHARED, str(folder / "a.fdx.zip"), hashlib.sha256(data).hexdigest()))
+        keep_shared(folder, Foreign(SHARED_FORMAT, str(folder / "a.fdx.zip"), hashlib.sha256(data).hexdigest()))
         stream = SharedStream(folder)
         batch = stream.next(stream.calls)
     except FramedexError as error:

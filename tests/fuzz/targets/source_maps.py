@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 
-from framedex.sourcemap.format import SourceMapError, read_map, write_map
+from framedex.sourcemap import SourceMapError, read_map, write_map
 from tests.fuzz.inputs import scratch
 
 LONGEST = 1 << 14

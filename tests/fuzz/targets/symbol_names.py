@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from framedex.binaries.demangle import demangle, without_suffix
-from framedex.binaries.names import parse_name, readable, split_parameters
-from framedex.ffi.signature import attribute_names, mismatches, signature_of, signature_text
+from framedex.binaries.demangle import demangle, strip_clone_suffix
+from framedex.binaries.names import parse_name, readable_name, split_parameters
+from framedex.ffi.signatures import find_mismatches, format_signature, parse_attribute_names, parse_signature
 from framedex.sources.names import key_of, path_of, short_name
 from tests.fuzz.inputs import text_of
 
@@ -14,12 +14,12 @@ LONGEST = 1 << 13
 def run(data: bytes) -> None:
     """The name as it is, and demangled."""
     text = text_of(data)
-    for name in dict.fromkeys((text, "_Z" + text, demangle(text), demangle("_Z" + text), without_suffix(text))):
+    for name in dict.fromkeys((text, "_Z" + text, demangle(text), demangle("_Z" + text), strip_clone_suffix(text))):
         parsed = parse_name(name)
         assert all(isinstance(part, str) for part in key_of(parsed))
         assert isinstance(parsed.parameters, tuple | None)
-        readable(name), short_name(name), path_of(name)
-    signature = signature_of(("", "", *split_parameters(text)))
-    signature_text(signature)
-    mismatches(signature, {"arguments": text, "results": text, "attributes": text})
-    attribute_names(text)
+        readable_name(name), short_name(name), path_of(name)
+    signature = parse_signature(("", "", *split_parameters(text)))
+    format_signature(signature)
+    find_mismatches(signature, {"arguments": text, "results": text, "attributes": text})
+    parse_attribute_names(text)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from framedex.binaries import Binary
-from framedex.binaries.debuginfod import Debuginfod, debuginfod_of
+from framedex.binaries.debuginfod import Debuginfod, configure_debuginfod
 from framedex.progress import Silence
 from tests.indexer.answering import Answering, Started
 from tests.indexer.binaries.conftest import compiled
@@ -53,7 +53,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def asking(*addresses: str, **variables: str) -> Debuginfod:
-    found = debuginfod_of({"DEBUGINFOD_URLS": " ".join(addresses), **variables}, Silence())
+    found = configure_debuginfod({"DEBUGINFOD_URLS": " ".join(addresses), **variables}, Silence())
     assert found is not None
     return found
 
@@ -75,7 +75,7 @@ def test_a_debug_file_is_fetched_and_gives_names_and_lines(
 ) -> None:
     start, _ = address_of(whole, FUNCTION)
     server = started(lambda request: request.give(debug_file))
-    assert Binary.open(stripped).wanted_debug_file == BUILD_ID
+    assert Binary.open(stripped).missing_debug_file == BUILD_ID
     debuginfod = asking(f"{server.address}/")
 
     fetched(debuginfod)
@@ -83,7 +83,7 @@ def test_a_debug_file_is_fetched_and_gives_names_and_lines(
     assert server.asked == [f"/buildid/{BUILD_ID}/debuginfo"]
     assert left_in(cache) == [f"{BUILD_ID}/debuginfo"]
     assert debuginfod.problems == [] and debuginfod.given == {f"{server.address}/": ["libshop.so.1"]}
-    assert Binary.open(stripped).wanted_debug_file is None
+    assert Binary.open(stripped).missing_debug_file is None
     assert Binary.open(stripped).resolve([start]) == Binary.open(whole).resolve([start])
 
 
@@ -160,7 +160,7 @@ def redirect_out_of_the_web(request: Answering) -> None:
         (hanging_within, "silent or slow for 1 s"),
         (trickling, "silent or slow for 1 s"),
         (endless_redirect, "it answered 302"),
-        (redirect_out_of_the_web, "it leads to ftp://127.0.0.1/debuginfo"),
+        (redirect_out_of_the_web, "it redirects to ftp://127.0.0.1/debuginfo"),
     ],
     ids=[
         "garbage",
@@ -190,7 +190,7 @@ def test_a_server_that_fails_is_told_of_once_and_not_asked_again(
     assert told in problem and "libshop.so.1" in problem
     assert len(failing.asked) == asked
     assert left_in(cache) == [f"{BUILD_ID}/debuginfo"]
-    assert Binary.open(stripped).wanted_debug_file is None
+    assert Binary.open(stripped).missing_debug_file is None
 
 
 def test_a_server_that_is_not_there_is_told_of(cache: Path) -> None:
@@ -260,7 +260,7 @@ def test_a_name_that_is_no_build_id_is_not_asked_for(started: Started, cache: Pa
 
 @pytest.mark.parametrize("named", [None, "", "   ", "ima:enforcing", "ftp://127.0.0.1:9/", "file:///srv"])
 def test_without_servers_nobody_is_asked(named: str | None, cache: Path) -> None:
-    assert debuginfod_of({} if named is None else {"DEBUGINFOD_URLS": named}, Silence()) is None
+    assert configure_debuginfod({} if named is None else {"DEBUGINFOD_URLS": named}, Silence()) is None
 
 
 def test_a_cache_that_cannot_be_written_is_told_of(started: Started, cache: Path, debug_file: bytes) -> None:

@@ -3,11 +3,11 @@
 import pytest
 
 from framedex.binaries import role_of
-from framedex.binaries.demangle import demangle, without_suffix
-from framedex.binaries.names import readable
+from framedex.binaries.demangle import demangle, strip_clone_suffix
+from framedex.binaries.names import readable_name
 from framedex.binaries.roles import python_role
 from framedex.model import Role
-from framedex.model.places import is_framedex
+from framedex.model.locations import is_framedex_file
 
 
 def test_a_mangled_name_becomes_readable() -> None:
@@ -22,11 +22,11 @@ def test_a_mangled_name_becomes_readable() -> None:
         ("_Znot_mangled", "_Znot_mangled"),
     ]
     for mangled, expected in cases:
-        assert readable(demangle(mangled)) == expected
+        assert readable_name(demangle(mangled)) == expected
 
 
 def test_a_name_that_no_suffix_belongs_to_stays() -> None:
-    assert without_suffix("libfoo.so.init") == "libfoo.so.init"
+    assert strip_clone_suffix("libfoo.so.init") == "libfoo.so.init"
 
 
 def test_a_constrained_template_of_clang_18_is_demangled() -> None:
@@ -36,7 +36,7 @@ def test_a_constrained_template_of_clang_18_is_demangled() -> None:
         "_ZN4absl12lts_202601078StatusOrIN3xla14XlaComputationEEC2IRKNS0_6StatusE"
         "TnNSt9enable_ifIXsr17internal_statusor29IsConstructionFromStatusValidILb0ES3_T_EE5valueEiE4typeELi0EEEOSA_"
     )
-    assert readable(demangle(mangled)).startswith("absl::StatusOr<xla::XlaComputation>::StatusOr<")
+    assert readable_name(demangle(mangled)).startswith("absl::StatusOr<xla::XlaComputation>::StatusOr<")
 
 
 def test_a_frame_has_the_role_a_reader_expects() -> None:
@@ -67,5 +67,5 @@ def test_frames_of_framedex_are_told_from_a_program_s() -> None:
         "/env/lib/python3.13/site-packages/framedex/notebook/cells.py",
     ]
     others = ["/usr/lib/libtpu.so", "/home/me/framedex/train.py", "/src/indexer/framedex/demo/device_put.py"]
-    assert [is_framedex(path) for path in (*own, *others)] == [True] * len(own) + [False] * len(others)
+    assert [is_framedex_file(path) for path in (*own, *others)] == [True] * len(own) + [False] * len(others)
     assert python_role(own[2], "_followed.<locals>.load_and_join") is Role.GLUE

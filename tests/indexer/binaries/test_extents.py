@@ -11,7 +11,7 @@ import pytest
 
 from framedex.binaries import Binary
 from framedex.binaries.elf import Elf
-from framedex.binaries.extents import FunctionExtents
+from framedex.binaries.loaded_tables import FunctionExtents
 from tests.indexer.binaries.conftest import compiled
 from tests.indexer.binaries.test_binary import address_of
 

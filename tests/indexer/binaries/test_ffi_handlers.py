@@ -10,7 +10,7 @@ import jaxlib
 import pytest
 
 from framedex.binaries import Binary
-from framedex.ffi.signature import signature_of, signature_text
+from framedex.ffi.signatures import format_signature, parse_signature
 from tests.ffi_running import EXAMPLES, library_for
 from tests.indexer.binaries.embedding import compressed, embed, only_symbols
 from tests.tiers import exhaustive_unless
@@ -25,7 +25,7 @@ def described(library: Path, symbol: str) -> tuple[str | None, str | None]:
     if handler is None:
         return None, None
     made_from = None if handler.implementation is None else binary.resolve([handler.implementation])[0][-1].name
-    return signature_text(signature_of(handler.type_arguments)), made_from
+    return format_signature(parse_signature(handler.type_arguments)), made_from
 
 
 @pytest.fixture(scope="module", params=exhaustive_unless(["-O0", "-O1", "-O2"], "-O1"))

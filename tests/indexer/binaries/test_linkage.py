@@ -75,7 +75,7 @@ def test_section_headers_are_not_needed(tmp_path: Path) -> None:
 
     binary = Binary.open(library)
 
-    assert binary._linkage.name_behind(whole.calls[0].target) in ("elsewhere", "_ZN4shop8exportedEi")
+    assert binary._linkage.find_target_name(whole.calls[0].target) in ("elsewhere", "_ZN4shop8exportedEi")
 
 
 def test_a_static_program_has_nothing_that_a_linker_fills_by_name(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_static_program_has_nothing_that_a_linker_fills_by_name(tmp_path: Path
 
     binary = Binary.open(tmp_path / "main")
 
-    assert binary.functions_at(0x400000) == ()
+    assert binary.function_names_at(0x400000) == ()
 
 
 def test_equal_functions_at_one_address_are_all_told(tmp_path: Path) -> None:
@@ -99,8 +99,8 @@ def test_equal_functions_at_one_address_are_all_told(tmp_path: Path) -> None:
     assert symbols is not None
     start = next(symbol.start for symbol in symbols if symbol.mangled in ("_ZN1a1fEi", "_ZN1b1gEi"))
 
-    assert sorted(binary.functions_at(start)) == ["a::f(int)", "b::g(int)"]
-    assert binary.functions_at(start + 1) == ()
+    assert sorted(binary.function_names_at(start)) == ["a::f(int)", "b::g(int)"]
+    assert binary.function_names_at(start + 1) == ()
 
 
 def test_code_that_gcc_split_off_is_read_with_its_function(tmp_path: Path) -> None:
@@ -147,5 +147,5 @@ def test_damaged_tables_of_the_linker_give_less_and_nothing_worse(tmp_path: Path
         binary = Binary.open(library)
         for address in (*range(0x1000, 0x1100, 16), 0x3FE0, 0x4000, (1 << 64) - 1):
             binary.function_at(address)
-            binary.functions_at(address)
+            binary.function_names_at(address)
             binary.code_around(address)

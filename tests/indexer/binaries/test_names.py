@@ -2,7 +2,7 @@
 
 import pytest
 
-from framedex.binaries.names import parse_name, readable, split_parameters
+from framedex.binaries.names import parse_name, readable_name, split_parameters
 
 
 def test_a_symbol_reads_as_people_write_it() -> None:
@@ -57,7 +57,7 @@ def test_a_symbol_reads_as_people_write_it() -> None:
         ("((((", "(((("),
     ]
     for symbol, expected in cases:
-        assert readable(symbol) == expected
+        assert readable_name(symbol) == expected
 
 
 @pytest.mark.parametrize(
@@ -86,9 +86,9 @@ def test_parameters_are_split_at_the_top_level_only() -> None:
 
 def test_a_name_of_great_depth_takes_linear_time() -> None:
     """Given 100,000 nested brackets, when it is made readable, then it ends at once and without recursion."""
-    assert readable("f<" * 100_000 + ">" * 100_000 + "(int)") == "f<...>"
+    assert readable_name("f<" * 100_000 + ">" * 100_000 + "(int)") == "f<...>"
 
 
 def test_a_function_that_returns_a_pointer_to_one_that_returns_one_and_so_on_has_its_name() -> None:
     depth = 5_000
-    assert readable("void " + "(*" * depth + "f(int)" + ")(char)" * depth) == "f"
+    assert readable_name("void " + "(*" * depth + "f(int)" + ")(char)" * depth) == "f"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.budgets.patterns import Pattern
+from framedex.budgets.model import Pattern
 from framedex.model import How, Location, PythonLine
 
 
@@ -75,10 +75,10 @@ def test_no_line_is_in_no_file() -> None:
     ("text", "told"),
     [
         (":12", "no file"),
-        ("12", "line of no file"),
+        ("12", "line without a file"),
         ("train.py:0", "count from 1"),
-        (".:*", "no file"),
-        ("a/..:step", "no file"),
+        (".:*", "not a file"),
+        ("a/..:step", "not a file"),
     ],
 )
 def test_what_is_no_pattern_is_said(text: str, told: str) -> None:

@@ -1,4 +1,4 @@
-"""The cells of a notebook that a capture keeps: what is written is read, and nothing else is taken for a cell."""
+"""Notebook cells of a capture: written cells are read, and no other file counts as a cell."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from framedex.captures import Cell, read_cells, write_cells
-from framedex.commands.launching.recorder_report import RecorderReport
+from framedex.commands.launching.outcome import RecorderReport
 from framedex.commands.output.terminal import Terminal, paint, place_line
 from framedex.model import How, Location
 from framedex.placetext import cell_name, place_text
@@ -17,7 +17,7 @@ from framedex.placetext import cell_name, place_text
 
 @pytest.fixture
 def capture(tmp_path: Path) -> Path:
-    """A folder of a capture that began at a known moment."""
+    """The folder of a capture with a known start time."""
     (tmp_path / "capture.json").write_text(
         json.dumps({"format": "framedex-capture", "version": 3, "started_unix_ns": 10**18})
     )
@@ -36,19 +36,19 @@ def test_cells_are_read_as_they_were_written(capture: Path) -> None:
 
 
 def test_files_are_as_old_as_the_recording(capture: Path) -> None:
-    """A newer one would be taken for one that was changed since."""
+    """A newer file would count as changed after the recording."""
     write_cells(capture, [Cell("a", "In[1]", "")])
     assert (capture / "cells" / "In[1].py").stat().st_mtime_ns == 10**18
 
 
-def test_two_cells_of_one_name_have_files_of_their_own(capture: Path) -> None:
+def test_two_cells_of_one_name_have_separate_files(capture: Path) -> None:
     write_cells(capture, [Cell("a", "In[1]", "a"), Cell("b", "In[1]", "b")])
     found = read_cells(capture)
     assert [Path(found[name]).read_text() for name in "ab"] == ["a", "b"]
     assert [cell_name(found[name]) for name in "ab"] == ["cell In[1]", "cell In[1]"]
 
 
-def test_what_is_no_name_of_a_cell_is_left_out(capture: Path) -> None:
+def test_invalid_cell_names_are_left_out(capture: Path) -> None:
     cases: list[str] = [
         "",
         "[]",
@@ -94,7 +94,7 @@ def test_other_files_are_not_cells() -> None:
     assert cell_name("/x/In[3].py") == ""
 
 
-def test_a_terminal_with_links_shows_the_cell_and_another_one_the_file(capture: Path) -> None:
+def test_a_terminal_with_links_shows_the_cell_and_without_links_the_file(capture: Path) -> None:
     write_cells(capture, [Cell("<ipython-input-3>", "In[3]", "x = 1\n", "train.ipynb")])
     path = read_cells(capture)["<ipython-input-3>"]
     line = place_line(Location(path, 1, How.EXACT))

@@ -1,4 +1,4 @@
-"""Reading real captures from wherever they lie."""
+"""Reading real captures from any path."""
 
 from __future__ import annotations
 

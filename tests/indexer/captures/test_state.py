@@ -1,4 +1,4 @@
-"""How a capture is recognised, and how its growth is seen."""
+"""The identity of captures, and the detection of growth."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def capture(recorded: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(recorded, tmp_path / recorded.name))
 
 
-def test_a_capture_is_the_same_wherever_it_lies(capture: Path) -> None:
+def test_a_capture_can_be_read_from_any_path(capture: Path) -> None:
     before = capture_state(capture)
 
     after = capture_state(capture.rename(capture.with_name("moved")))
@@ -53,8 +53,8 @@ def test_captures_differ_by_time_process_and_host(another: Metadata, without: Me
 
 
 @pytest.mark.parametrize("segments_before_the_end", [1, 2])
-def test_a_word_added_to_a_stream_of_the_same_size_is_seen(capture: Path, segments_before_the_end: int) -> None:
-    """Given that the recorder makes the next segment ready early, growth in either of the last two counts."""
+def test_a_record_added_to_a_stream_of_the_same_size_is_detected(capture: Path, segments_before_the_end: int) -> None:
+    """Given that the recorder allocates the next segment early, growth in either of the last two segments counts."""
     stream = next(capture.glob("thread-*.fdx"))
     os.truncate(stream, 3 * _native.SEGMENT_SIZE)
     before = capture_state(capture)
@@ -67,7 +67,7 @@ def test_a_word_added_to_a_stream_of_the_same_size_is_seen(capture: Path, segmen
     assert capture_state(capture).signature != before.signature
 
 
-def test_a_word_anywhere_in_a_ring_is_seen(capture: Path) -> None:
+def test_a_change_anywhere_in_a_ring_is_detected(capture: Path) -> None:
     ring = capture / "thread-1.ring.fdx"
     ring.write_bytes(bytes(8 * _native.SEGMENT_SIZE))
     before = capture_state(capture)
@@ -94,12 +94,12 @@ def test_a_capture_is_being_written_while_its_process_has_it_mapped(tmp_path: Pa
 
 
 def test_a_capture_that_was_stopped_is_whole_while_its_process_lives_on(capture: Path) -> None:
-    """Given a recording that its program ended, when the program still has it mapped, then nothing is to come."""
+    """Given a recording that its program stopped, when the program still maps it, then it is complete."""
     with (capture / "process.fdx").open("r+b") as file, mmap.mmap(file.fileno(), 4096):
         assert not is_being_written(capture, Metadata(pid=os.getpid()))
 
 
-def test_a_folder_of_captures_that_is_not_there_holds_none(tmp_path: Path) -> None:
+def test_a_missing_captures_folder_has_no_captures(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "no-metadata").mkdir()
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from framedex.capturefolder import folder_now
 from framedex.captures import capture_folders
-from framedex.captures.removal import put_aside
+from framedex.captures.folders import rename_for_removal
 from framedex.commands.main import cli
+from framedex.folders import read_capture_folder
 from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
 from tests.indexer.commands.small_captures import start_puts, unpack_capture, write_put
@@ -76,7 +76,7 @@ def test_the_list_has_sizes_and_leaves_out_what_is_gone(recorded: Recorded) -> N
 def test_a_capture_is_removed_with_what_the_index_has_of_it(recorded: Recorded) -> None:
     first, second = recorded.captures
     done = recorded.run("captures", "rm", "1")
-    assert done.exit_code == 0 and done.stderr.startswith("Removed 1 capture: ") and done.stdout == ""
+    assert done.exit_code == 0 and done.stderr.startswith("Removed 1 capture. Freed ") and done.stdout == ""
     assert recorded.captures == [second] and not list(first.parent.glob("*.removed"))
     assert recorded.ids("--all") == [2]
     assert recorded.run("summary").stdout.startswith("Capture 2 of ")
@@ -104,13 +104,16 @@ def test_ranges_leave_what_is_kept_and_what_lies_elsewhere(recorded: Recorded, m
     assert recorded.run("captures", "keep", "1").exit_code == 0
     assert ", kept  " in recorded.run("captures").stdout
     left = recorded.run("captures", "rm", "--all-but", "0", "--yes")
-    assert "Left: 1 capture that is kept (1)." in left.stderr and recorded.ids("--all") == [1]
+    assert "Skipped 1 capture under protection (1)." in left.stderr and recorded.ids("--all") == [1]
     assert recorded.run("captures", "keep", "--not", "1").exit_code == 0
     elsewhere = tmp_path / "elsewhere"
     recorded.captures[0].rename(elsewhere)
     with Store(recorded.index) as store:
         ingest_captures(store, [elsewhere], [], Silence())
-    assert "not beside the index (1)" in recorded.run("captures", "rm", "--older-than", "0m", "--yes").stderr
+    assert (
+        "outside the captures folder of the index (1)"
+        in recorded.run("captures", "rm", "--older-than", "0m", "--yes").stderr
+    )
     assert elsewhere.is_dir()
     assert recorded.run("captures", "rm", "1").exit_code == 0 and not elsewhere.exists()
 
@@ -126,9 +129,9 @@ def test_all_captures_are_removed_by_the_word_all_and_yes(recorded: Recorded) ->
 
 
 def test_ages_and_numbers_choose_runs(recorded: Recorded) -> None:
-    assert "nothing to remove" in recorded.run("captures", "rm", "--older-than", "1d", "--yes").stderr
-    assert "nothing to remove" in recorded.run("captures", "rm", "--all-but", "2", "--yes").stderr
-    assert "no age" in recorded.run("captures", "rm", "--older-than", "soon").stderr
+    assert "No captures to remove" in recorded.run("captures", "rm", "--older-than", "1d", "--yes").stderr
+    assert "No captures to remove" in recorded.run("captures", "rm", "--all-but", "2", "--yes").stderr
+    assert "not an age" in recorded.run("captures", "rm", "--older-than", "soon").stderr
     for contradictory in ([], ["1", "--all-but", "1"]):
         assert recorded.run("captures", "rm", *contradictory).exit_code == 2
 
@@ -145,7 +148,7 @@ def test_a_folder_that_is_no_capture_any_more_or_a_link_stays(recorded: Recorded
 
 
 def test_what_an_interrupted_removal_left_goes_with_the_next_one(recorded: Recorded) -> None:
-    aside = put_aside(recorded.captures[0])
+    aside = rename_for_removal(recorded.captures[0])
     assert recorded.ids() == [2]
     assert recorded.run("captures", "rm", "1").exit_code == 0
     assert not aside.exists() and recorded.ids("--all") == [2]
@@ -161,7 +164,7 @@ def test_a_capture_that_its_user_has_named_goes_for_good(recorded: Recorded) -> 
 
 def test_what_another_removal_has_put_aside_is_left_to_it_while_the_index_has_it(recorded: Recorded) -> None:
     first, second = recorded.captures
-    aside = put_aside(second)
+    aside = rename_for_removal(second)
     abandoned = Path(shutil.copytree(aside, aside.with_name("20200101-000000-1-1.removed")))
     (abandoned / "capture.json").unlink()
     assert recorded.run("captures", "rm", "1").exit_code == 0
@@ -170,10 +173,10 @@ def test_what_another_removal_has_put_aside_is_left_to_it_while_the_index_has_it
 
 def test_the_size_has_the_programs_that_are_kept(recorded: Recorded) -> None:
     folder = recorded.captures[0]
-    before = folder_now(str(folder)).size
+    before = read_capture_folder(str(folder)).size
     (folder / "programs").mkdir(exist_ok=True)
     (folder / "programs" / "one").write_bytes(bytes(range(256)) * 4096)
-    assert folder_now(str(folder)).size >= before + (1 << 20)
+    assert read_capture_folder(str(folder)).size >= before + (1 << 20)
 
 
 def test_what_cannot_be_removed_is_told_and_nothing_is(recorded: Recorded) -> None:

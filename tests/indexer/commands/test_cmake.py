@@ -175,7 +175,7 @@ def test_it_is_the_same_each_time_and_untouched_where_nothing_changed(tmp_path: 
     again = run(tree)
 
     assert {name: ((tree / name).stat().st_mtime_ns, (tree / name).read_bytes()) for name in OUTPUT} == first
-    assert again.stdout.count("as it was") == 2
+    assert again.stdout.count("unchanged") == 2
 
     (tree / "lib" / "more.h").touch()
     changed = run(tree)
@@ -227,8 +227,8 @@ def test_a_tree_without_sources_is_refused_and_nothing_is_written(tmp_path: Path
     ("options", "reason", "remedy"),
     [
         (["--exclude", "*"], "2 by --exclude.", "Exclude less."),
-        (["--exclude", "a*"], "1 by --exclude, 1 as tests.", "Exclude less. --tests takes tests in."),
-        (["-o", "src"], "2 as they are in the output folder.", "Write elsewhere with -o."),
+        (["--exclude", "a*"], "1 by --exclude, 1 as tests.", "Exclude less. --tests includes them."),
+        (["-o", "src"], "2 because they are in the output folder.", "Write elsewhere with -o."),
     ],
 )
 def test_why_every_file_was_left_out_is_said(tmp_path: Path, options: list[str], reason: str, remedy: str) -> None:
@@ -253,7 +253,7 @@ def test_links_that_lead_out_of_the_tree_are_left_out_and_named(tmp_path: Path) 
     result, document = run(tree), json.loads(run(tree, "--json").stdout)
     nothing = run(tmp_path / "links")
 
-    assert "2 links left out, leading out of the tree:\n     outside\n     root\n" in result.stdout
+    assert "2 links left out, because they lead out of the tree:\n     outside\n     root\n" in result.stdout
     assert document["outward_links"] == ["outside", "root"]
     assert document["sources"] == len(SOURCES) - 1
     assert (

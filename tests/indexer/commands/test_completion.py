@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from framedex.commands.completing.values import files_beginning
+from framedex.commands.completing.shells import matching_files
 from framedex.commands.main import cli
 from tests.indexer.privileges import dropping_privileges
 from tests.indexer.recorded import Project
@@ -238,7 +238,7 @@ def test_installing_twice_and_removing_leaves_everything_as_it_was(shell: str, h
     assert {name: content.rstrip(b"\n") for name, content in left.items()} == {
         name: content.rstrip(b"\n") for name, content in before.items()
     }
-    assert "There was none." in framedex("completion", "remove", home=home).stderr
+    assert "No completion is installed." in framedex("completion", "remove", home=home).stderr
 
 
 def test_a_start_up_file_that_is_a_link_stays_one(home: Path) -> None:
@@ -261,7 +261,7 @@ def test_a_start_up_file_that_cannot_be_written_has_the_remedy_of_its_shell(home
 def test_the_usual_shell_is_the_users(home: Path) -> None:
     assert "fish" in framedex("completion", "install", home=home, SHELL="/usr/bin/fish").stderr
     done = framedex("completion", "install", home=home, SHELL="/bin/tcsh")
-    assert (done.returncode, "Your shell is tcsh." in done.stderr) == (1, True)
+    assert (done.returncode, "Your shell, tcsh, is not supported." in done.stderr) == (1, True)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -297,10 +297,10 @@ def test_files_are_listed_as_they_are_written(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "folder" / ".hidden").mkdir(parents=True)
     (tmp_path / "folder" / "file").write_text("")
     monkeypatch.chdir(tmp_path)
-    assert list(files_beginning("f", only_folders=False)) == ["folder/"]
-    assert list(files_beginning("./folder/", only_folders=False)) == ["./folder/file"]
-    assert list(files_beginning("folder/.", only_folders=True)) == ["folder/.hidden/"]
-    assert list(files_beginning(f"{tmp_path}/nowhere/", only_folders=False)) == []
+    assert list(matching_files("f", only_folders=False)) == ["folder/"]
+    assert list(matching_files("./folder/", only_folders=False)) == ["./folder/file"]
+    assert list(matching_files("folder/.", only_folders=True)) == ["folder/.hidden/"]
+    assert list(matching_files(f"{tmp_path}/nowhere/", only_folders=False)) == []
 
 
 def _contents(folder: Path) -> dict[str, bytes]:

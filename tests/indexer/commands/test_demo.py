@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.commands.launching.demo_folder import prepare
+from framedex.commands.verbs.demo import prepare_demo_folder
 from tests.pythons import ROOT
 from tests.running import TIMEOUT, plain_environment
 
@@ -88,13 +88,13 @@ def test_two_more_at_once_record_in_the_same_folder(project: Path) -> None:
 
 def test_folders_that_demos_make_at_the_same_time_are_the_demos(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(prepare, [tmp_path / "a" / "folder"] * 8))
+        list(pool.map(prepare_demo_folder, [tmp_path / "a" / "folder"] * 8))
 
     assert (tmp_path / "a" / "folder" / PROGRAM.name).read_bytes() == PROGRAM.read_bytes()
 
 
 def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
-    prepare(tmp_path)
+    prepare_demo_folder(tmp_path)
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["device_put.py", "framedex.toml"]
 
@@ -117,7 +117,7 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     done = demo(tmp_path, "--folder", "file/below")
 
     assert done.returncode == 1
-    assert done.stderr.startswith(f"framedex: {tmp_path / 'file' / 'below'} cannot be made: ")
+    assert done.stderr.startswith(f"framedex: {tmp_path / 'file' / 'below'} cannot be created: ")
     assert "Traceback" not in done.stderr
 
 
@@ -132,7 +132,7 @@ def test_without_jax_it_says_what_to_install_and_makes_nothing(tmp_path: Path) -
 
 
 def test_it_ends_with_the_status_of_the_step_that_fails(tmp_path: Path) -> None:
-    prepare(tmp_path / "framedex-demo")
+    prepare_demo_folder(tmp_path / "framedex-demo")
     (tmp_path / "framedex-demo" / ".framedex").touch()  # where captures would go
 
     done = demo(tmp_path)

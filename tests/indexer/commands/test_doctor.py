@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from framedex.commands.checking import recording, software
+from framedex.commands import doctor_checks
 from framedex.commands.main import cli
 from framedex.version import VERSION
 from tests.hiding import JAX, NATIVE_PART, OF_X86, python_without
@@ -27,8 +27,8 @@ def run(*arguments: str) -> tuple[int, str, str]:
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project whose sources have a good file and a bad one. Only its index is checked: other checks take a second."""
-    for checks in (software, recording):
-        monkeypatch.setattr(checks, "looks", lambda *_: ())
+    for checks in ("software_checks", "recording_checks"):
+        monkeypatch.setattr(doctor_checks, checks, lambda *_: ())
     monkeypatch.chdir(tmp_path)
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "good.py").write_text("def f():\n    g()\n")
@@ -41,7 +41,7 @@ def test_problems_are_counted_and_the_rest_is_told(project: Path) -> None:
     code, out, _ = run("doctor")
     assert code == 0
     assert f"source folder {project / 'src'}" in out
-    assert "Python: 1 file with 1 definition, 1 of which call something" in out
+    assert "Python: 1 file with 1 definition, 1 of them with calls" in out
     assert "1 file: It is a binary file and was not parsed." in out and "bad.cc" in out
 
 
@@ -61,8 +61,8 @@ def test_without_an_index_the_installation_is_told_and_the_next_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    first = software.looks()[:1]  # the others take seconds, and have tests of their own
-    monkeypatch.setattr(software, "looks", lambda: first)
+    first = doctor_checks.software_checks()[:1]  # the others take seconds, and have tests of their own
+    monkeypatch.setattr(doctor_checks, "software_checks", lambda: first)
     code, out, errors = run("doctor", "--python", "/nowhere/python")
     assert code == 0 and "framedex run" in errors and "framedex index" in errors
     assert f"framedex      {VERSION}" in out and "cannot be run as Python" in out
@@ -145,7 +145,7 @@ def test_another_interpreter_is_asked(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     (tmp_path / "python").write_text("#!/bin/sh\necho no JSON\n")
     (tmp_path / "python").chmod(0o755)
-    monkeypatch.setattr(software, "looks", lambda: ())
+    monkeypatch.setattr(doctor_checks, "software_checks", lambda: ())
     found = looked_at("--python", str(tmp_path / "python"))
     assert "cannot be run as Python" in found["mock TPU"]["text"]
     found = looked_at("--python", "/nowhere/python")
@@ -169,8 +169,8 @@ def test_folders_that_cannot_be_read_are_counted(project: Path) -> None:
     (project / "src" / "locked").mkdir(mode=0)
     try:
         code = (
-            "from framedex.commands.checking import recording, software; from framedex.commands.main import cli\n"
-            "software.looks = recording.looks = lambda *_: ()\n"
+            "from framedex.commands import doctor_checks; from framedex.commands.main import cli\n"
+            "doctor_checks.software_checks = doctor_checks.recording_checks = lambda *_: ()\n"
             "cli()"
         )
         told = run_without_privileges([sys.executable, "-c", code, "doctor"])

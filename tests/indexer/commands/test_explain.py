@@ -93,7 +93,7 @@ def test_a_file_that_cannot_be_read_is_an_error_with_a_remedy(
     monkeypatch.chdir(tmp_path)
     result = explain(name)
     assert result.exit_code == 1
-    assert "Give a text file, or - for stdin." in result.stderr
+    assert "Name a text file, or - for stdin." in result.stderr
 
 
 def test_what_a_log_says_is_printed_and_never_obeyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

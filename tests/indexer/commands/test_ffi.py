@@ -96,7 +96,7 @@ def test_calls_that_do_not_fit_the_handler_are_explained(missing: IndexedRun) ->
     lines = missing.run.result
     for name, said in (
         ("too many", "It takes 1 argument; the call gives 2. The handler takes (f32) -> (f32), attributes (f32)."),
-        ("wrong attribute", "The handler has no attribute 'epsilon'; where it stands it takes 'eps'"),
+        ("wrong attribute", "The handler has no attribute 'epsilon'; at that position it takes 'eps'"),
         ("wrong attribute type", "Attribute eps is f64; the handler takes f32."),
         ("wrong attribute type", "Pass eps=np.float32(...)."),
         ("wrong attribute kind", "Attribute eps is an array; the handler takes a scalar."),
@@ -134,7 +134,7 @@ def test_the_trace_of_a_run_ends_with_its_ffi_call(calls: IndexedRun) -> None:
 
 
 def test_a_join_that_is_not_certain_says_so(calls: IndexedRun) -> None:
-    assert "[single: no other can have]" in calls.invoke("trace", "add_one_untyped").stdout
+    assert "[single: the only possible one]" in calls.invoke("trace", "add_one_untyped").stdout
     assert calls.read("trace", "add_one_untyped")["origin"]["how"] == "single"
 
 
@@ -196,4 +196,4 @@ def test_places_of_the_recorded_release_are_doubtful_in_a_text_of_another(calls:
     text.write_text(f'{frame}\n  File "{site}/jax/_src/api.py", line 5, in jit\n')
     other = calls.invoke("explain", str(text))
     assert "custom_call_thunk.cc#L" in other.stdout and "[doubtful" in other.stdout
-    assert "Frames of XLA and JAX are placed in" not in other.stderr
+    assert "Sources of XLA and JAX frames" not in other.stderr

@@ -14,9 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 from framedex.commands.main import cli
-from framedex.commands.output.layout import fit_line
-from framedex.commands.output.render_frame_sources import frame_source_lines, improvement_lines
+from framedex.commands.output.console import fit_line
 from framedex.commands.output.terminal import Terminal, paint
+from framedex.commands.verbs.sources import frame_source_lines, improvement_lines
 from framedex.model import Capture, ComponentFrames, Launch, LinesFrom, SourcedFrames
 from tests.indexer.recorded import Project
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from framedex.captures import captures_below
+from framedex.captures import project_captures_folder
 from framedex.commands.main import cli
-from framedex.guidebook.keeping import kept, read_kept
+from framedex.guidebook.observation_files import format_observations, read_observation_file
 from tests.indexer.commands.small_captures import unpack_capture
 from tests.indexer.guidebook.observed import observed_program
 
@@ -32,7 +32,7 @@ def test_captures_are_observed_without_an_index(run: Run, tmp_path: Path) -> Non
     result = run("captures", "--observations", "kept.json")
 
     assert result.exit_code == 0, result.output
-    functions = [each.function for each in read_kept(tmp_path / "kept.json").functions]
+    functions = [each.function for each in read_observation_file(tmp_path / "kept.json").functions]
     assert "PJRT_Client_BufferFromHostBuffer" in functions
     assert sorted(each.name for each in tmp_path.iterdir()) == ["captures", "kept.json"]
     assert run("kept.json", "--observations", "-").stdout == f"{(tmp_path / 'kept.json').read_text()}\n"
@@ -46,18 +46,18 @@ def test_the_captures_of_an_index_are_observed_where_none_are_named(run: Run, tm
     )
 
     assert result.exit_code == 0, result.output
-    assert read_kept(tmp_path / "kept.json") == program.observations
+    assert read_observation_file(tmp_path / "kept.json") == program.observations
 
 
 def test_all_captures_of_an_index_count_and_not_the_latest_run_alone(run: Run, tmp_path: Path) -> None:
     for number in (1, 2):
-        unpack_capture(captures_below(tmp_path) / str(number), started_unix_ns=number * 10**18, pid=number)
+        unpack_capture(project_captures_folder(tmp_path) / str(number), started_unix_ns=number * 10**18, pid=number)
     assert CliRunner().invoke(cli, ["index"]).exit_code == 0
 
     calls = {}
     for chosen in ((), ("--capture", "all"), ("--capture", "latest")):
         assert run("--observations", "kept.json", *chosen).exit_code == 0
-        calls[chosen] = sum(each.calls for each in read_kept(tmp_path / "kept.json").runs)
+        calls[chosen] = sum(each.calls for each in read_observation_file(tmp_path / "kept.json").runs)
     assert calls[()] == calls["--capture", "all"] == 2 * calls["--capture", "latest"] > 0
 
 
@@ -117,12 +117,12 @@ def test_samples_of_other_recorders_are_no_calls(run: Run, tmp_path: Path) -> No
 
 def test_what_was_observed_twice_is_of_two_runs(run: Run, tmp_path: Path) -> None:
     observations = observed_program().observations
-    (tmp_path / "a.json").write_text(kept(observations))
+    (tmp_path / "a.json").write_text(format_observations(observations))
     shutil.copy(tmp_path / "a.json", tmp_path / "b.json")
 
     assert run("a.json", "b.json", "a.json", "--observations", "all.json").exit_code == 0
 
-    joined = read_kept(tmp_path / "all.json")
+    joined = read_observation_file(tmp_path / "all.json")
     key = observations.runs[0].key
     assert [each.key for each in joined.runs] == [key, f"{key}-2", f"{key}-3"]
     assert {each.run for each in joined.functions} == {each.key for each in joined.runs}
@@ -139,7 +139,7 @@ def test_a_capture_that_cannot_be_read_is_told_and_the_others_count(run: Run, tm
 
     assert result.exit_code == 1
     assert "damaged was not read" in result.stderr
-    assert len(read_kept(tmp_path / "kept.json").runs) == 1
+    assert len(read_observation_file(tmp_path / "kept.json").runs) == 1
 
 
 @pytest.mark.exhaustive(keep=["other file", "other folder", "repository"])
@@ -149,7 +149,7 @@ def test_a_capture_that_cannot_be_read_is_told_and_the_others_count(run: Run, tm
         (("missing",), 2, "does not exist"),
         (("empty",), 1, "is not a capture and contains none"),
         (("other.json",), 1, "contains no observations"),
-        (("kept.json", "--compare", "mock", "cuda", "--out", "site"), 1, "No run is of 'cuda'"),
+        (("kept.json", "--compare", "mock", "cuda", "--out", "site"), 1, "No run matches 'cuda'"),
         (("kept.json", "--capture", "1"), 2, "do not name folders or files with it"),
         (("kept.json", "--repository", "javascript:alert(1)"), 2, "begins with https://"),
         (("kept.json", "--out", "full"), 1, "not a framedex guidebook"),
@@ -167,7 +167,7 @@ def test_what_makes_no_sense_is_refused_and_writes_nothing(
     run: Run, tmp_path: Path, arguments: tuple[str, ...], status: int, said: str
 ) -> None:
     pytest.importorskip("material")
-    (tmp_path / "kept.json").write_text(kept(observed_program().observations))
+    (tmp_path / "kept.json").write_text(format_observations(observed_program().observations))
     (tmp_path / "other.json").write_text("{}")
     (tmp_path / "empty").mkdir()
     (tmp_path / "full").mkdir()

@@ -18,8 +18,8 @@ from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
 from framedex.index import Index, Store
-from framedex.index.file.version import VERSION
-from framedex.ingest import released
+from framedex.index.file.schema import VERSION
+from framedex.ingest import release_maps
 from framedex.model import CallFilter, How, Language, MergeOutcome
 from tests.indexer.commands.small_captures import unpack_capture
 from tests.one_put import recorded_put
@@ -89,7 +89,7 @@ def test_a_capture_is_named_located_and_the_next_command_told(indexed: Indexed) 
 def test_a_first_trace_has_public_links_for_jaxlib_and_says_how_its_sources_come_here(indexed: Indexed) -> None:
     shown = CliRunner().invoke(cli, ["trace", BOUNDARY])
 
-    assert " of them in the source maps that framedex ships" in indexed.result.stdout
+    assert " of them from framedex's release maps" in indexed.result.stdout
     assert "libjax_common.so+0x" not in shown.stdout and "without source here" not in shown.stderr
     assert "https://github.com/openxla/xla/blob/" in shown.stdout and " public links" in shown.stdout
     assert "`framedex sources fetch`" in shown.stderr
@@ -117,7 +117,7 @@ def test_what_frames_of_jaxlib_lack_is_told_by_the_repositories_they_come_from(
 ) -> None:
     _copy_put(tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(released, "SHIPPED", tmp_path / "gone.fdmaps")
+    monkeypatch.setattr(release_maps, "SHIPPED", tmp_path / "gone.fdmaps")
     indexed = run()
 
     told = CliRunner().invoke(cli, ["trace", BOUNDARY]).stderr

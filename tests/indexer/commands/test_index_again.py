@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from framedex.captures import captures_below
+from framedex.captures import project_captures_folder
 from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.model import CallFilter
@@ -30,7 +30,7 @@ FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(p
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a capture where `framedex run` puts it, as the current folder."""
     folder = tmp_path / "project"
-    unpack_capture(captures_below(folder) / "first")
+    unpack_capture(project_captures_folder(folder) / "first")
     monkeypatch.chdir(folder)
     return folder
 
@@ -81,8 +81,8 @@ def test_a_moved_project_has_its_captures_once(project: Path, monkeypatch: pytes
 
     assert result.exit_code == 0, result.stderr
     (capture,) = _captures(elsewhere)
-    assert Path(capture["path"]).parent == captures_below(elsewhere)
-    told = f"The project was moved here from {project}: what was recorded there is looked for here."
+    assert Path(capture["path"]).parent == project_captures_folder(elsewhere)
+    told = f"The project moved here from {project}. Its recorded files are searched here."
     assert (told in result.stdout) is (how == "as it was")
     assert "are gone" not in result.stdout
 
@@ -113,7 +113,7 @@ def test_a_rebuild_says_which_captures_are_gone(project: Path) -> None:
 
 def test_a_rebuild_of_an_older_index_reads_captures_that_lie_elsewhere(tmp_path: Path, project: Path) -> None:
     """Given an index from before captures had identities, then its captures are still known by their paths."""
-    elsewhere = (captures_below(project) / "first").rename(tmp_path / "elsewhere")
+    elsewhere = (project_captures_folder(project) / "first").rename(tmp_path / "elsewhere")
     run(str(elsewhere))
     connection = sqlite3.connect(project / ".framedex" / "index.db")
     connection.execute("ALTER TABLE captures RENAME COLUMN identity TO something_else")
@@ -179,7 +179,7 @@ def test_ctrl_c_in_a_rebuild_says_that_nothing_of_it_is_kept(project: Path) -> N
 @pytest.mark.parametrize("hidden", ["capture", "captures"])
 def test_a_folder_without_permission_is_named_with_a_remedy(project: Path, hidden: str) -> None:
     """Given a folder of mode 000, then the run says so; other captures are indexed."""
-    captures = captures_below(project)
+    captures = project_captures_folder(project)
     (capture,) = captures.iterdir()
     metadata = json.loads((capture / "capture.json").read_text())
     other = shutil.copytree(capture, captures / "other")

@@ -47,7 +47,7 @@ def test_a_function_inside_jit_leads_to_what_its_lines_became(
     monkeypatch.chdir(shapes.path.parent)
     told = said(verb, "plain")
 
-    assert "plain makes no call of its own: it is inside jit_plain." in told
+    assert "plain makes no calls itself: it is compiled into jit_plain." in told
     (proposed,) = re.findall("`framedex ([^`]*)`", told)
     assert proposed == f"where {shapes.path}:{shapes.line('plain', 'sine')}"
     assert "is inside jit(plain)" in CliRunner().invoke(cli, shlex.split(proposed)).stdout
@@ -57,7 +57,7 @@ def test_a_function_of_your_own_inside_jit_is_told_beside_installed_ones_of_its_
     told = CliRunner().invoke(cli, ["--index", str(shapes.index), "callees", "__call__"]).stderr
 
     place = f"{shapes.path}:{shapes.line('method', 'sine')}"
-    assert "Yours: " in told and f"`framedex --index {shapes.index} where {place}`" in told
+    assert "In your code: " in told and f"`framedex --index {shapes.index} where {place}`" in told
 
 
 @pytest.mark.exhaustive(keep=["callees"])
@@ -108,7 +108,7 @@ def test_what_is_like_nothing_is_not_answered_with_anything(run: Run) -> None:
 
 
 def test_the_id_of_a_call_and_a_place_go_to_their_verbs(run: Run) -> None:
-    assert "1 is a call's id." in run("callers", "1") and "`framedex trace 1`" in run("callees", "1")
+    assert "1 is a call id, not a function." in run("callers", "1") and "`framedex trace 1`" in run("callees", "1")
     assert "No function like '99999'" in run("callers", "99999")
     assert "`framedex where demo.py:2`" in run("callees", "demo.py:2")
     assert "`framedex where demo.py`" in run("trace", "demo.py")

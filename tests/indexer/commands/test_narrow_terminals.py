@@ -11,10 +11,9 @@ from click.testing import CliRunner
 
 from framedex.calltext import error_lines
 from framedex.commands.main import cli
-from framedex.commands.output.layout import fit_line
-from framedex.commands.output.render_calls import call_lines
-from framedex.commands.output.render_trace import folded_frames, header
-from framedex.commands.output.repetition import singly
+from framedex.commands.output.console import fit_line
+from framedex.commands.output.render_calls import call_lines, single_runs
+from framedex.commands.output.render_trace import folded_frames, trace_header
 from framedex.commands.output.terminal import Line, Span, Terminal, paint, place_line, text_line
 from framedex.index import Index
 from framedex.model import CallRow, CaptureRow, How, Location, Trace
@@ -138,7 +137,7 @@ def test_nothing_is_changed_where_stdout_is_no_terminal(deep: Location) -> None:
 @pytest.mark.parametrize("width", [20, 40, 80, 100])
 def test_a_trace_fits_but_for_paths_and_names(trace: Trace, width: int) -> None:
     terminal = replace(FOLLOWED, width=width)
-    lines = [*header(trace, trace.frames), *folded_frames(trace.frames, width)]
+    lines = [*trace_header(trace, trace.frames), *folded_frames(trace.frames, width)]
 
     for line in lines:
         for row in rows(line, terminal):
@@ -167,7 +166,7 @@ def test_an_error_is_named_and_a_trace_has_its_whole_message(trace: Trace) -> No
     assert error_lines(replace(trace.call, error=12, arguments={"error_message": "UNIMPLEMENTED: x"})) == [
         "UNIMPLEMENTED: x"
     ]
-    shown = rows_of(header(replace(trace, call=_failed(trace.call)), trace.frames))
+    shown = rows_of(trace_header(replace(trace, call=_failed(trace.call)), trace.frames))
     assert "             second line" in shown
 
 
@@ -177,18 +176,20 @@ def test_a_stack_without_python_says_why(trace: Trace) -> None:
         native, capture=replace(native.capture, metadata_text='{"python_problem": "unknown version"}')
     )
 
-    assert "no Python runs on this thread" in rows_of(header(native, native.frames))[-1]
-    assert "no Python runs" not in rows_of(header(trace, trace.frames))[-1]
-    assert "were not recorded: unknown version" in rows_of(header(unsupported, ()))[-1]
+    assert "no Python runs on this thread" in rows_of(trace_header(native, native.frames))[-1]
+    assert "no Python runs" not in rows_of(trace_header(trace, trace.frames))[-1]
+    assert "were not recorded: unknown version" in rows_of(trace_header(unsupported, ()))[-1]
 
 
 def test_only_source_that_is_here_is_counted_as_source(trace: Trace) -> None:
     first = trace.frames[0]
     gone = replace(first, location=Location("/no/such/file.py", 1, How.EXACT))
 
-    assert "8 frames (4 Python, 4 native), 8 with source here (7 exact)" in rows_of(header(trace, trace.frames))[-1]
+    assert (
+        "8 frames (4 Python, 4 native), 8 with source here (7 exact)" in rows_of(trace_header(trace, trace.frames))[-1]
+    )
     elsewhere = replace(trace, frames=(gone, *trace.frames[1:]))
-    assert "7 with source here (6 exact)" in rows_of(header(elsewhere, elsewhere.frames))[-1]
+    assert "7 with source here (6 exact)" in rows_of(trace_header(elsewhere, elsewhere.frames))[-1]
 
 
 def rows_of(lines: object) -> list[str]:
@@ -201,7 +202,7 @@ def _failed(call: CallRow) -> CallRow:
 
 
 def _table(calls: list[CallRow], captures: list[CaptureRow], width: int | None) -> list[str]:
-    return rows_of(call_lines(singly(calls), captures, width))
+    return rows_of(call_lines(single_runs(calls), captures, width))
 
 
 def test_no_summary_of_a_verb_is_cut() -> None:

@@ -111,4 +111,4 @@ def test_captures_without_calls_are_named(project: Project, options: tuple[str, 
 def test_a_thread_without_calls_is_told_with_those_that_have_some(run: Run) -> None:
     done = run("calls", "--thread", "nobody")
     assert done.exit_code == 1
-    assert "No call was made on a thread nobody. There are calls on MainThread (100), " in done.stderr
+    assert "No calls on a thread nobody. There are calls on MainThread (100), " in done.stderr

@@ -14,16 +14,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from framedex.commands.editor.choice import chosen_editor
-from framedex.commands.editor.places import editor_command
-from framedex.commands.inputs.files import Place, parse_place
+from framedex.commands.editor.editors import choose_editor, editor_command
+from framedex.commands.inputs.files import FilePosition, parse_file_position
 from framedex.commands.main import cli
 from framedex.commands.output.terminal import Terminal, paint, place_line
 from framedex.errors import FramedexError
 from framedex.model import How, Location
 from tests.running import plain_environment
 
-AT = Place(Path("/src/a b.cc"), 40, 3)
+AT = FilePosition(Path("/src/a b.cc"), 40, 3)
 
 
 def test_known_editors_are_told_the_line_in_their_own_way() -> None:
@@ -61,7 +60,7 @@ def test_any_editor_is_told_the_line_where_its_command_says_how() -> None:
 
 
 def test_what_stands_for_a_value_is_not_looked_for_in_values(tmp_path: Path) -> None:
-    at = Place(tmp_path / "{line}$(touch x)", None, None)
+    at = FilePosition(tmp_path / "{line}$(touch x)", None, None)
 
     assert editor_command(["ed", "{file}:{line}:{column}"], at) == ["ed", f"{at.path}:1:1"]
 
@@ -69,7 +68,7 @@ def test_what_stands_for_a_value_is_not_looked_for_in_values(tmp_path: Path) -> 
 @pytest.mark.parametrize("environment", [{}, {"EDITOR": "   "}, {"VISUAL": "vim 'unclosed"}])
 def test_without_an_editor_the_variable_to_set_is_named(tmp_path: Path, environment: dict[str, str]) -> None:
     with pytest.raises(FramedexError) as raised:
-        chosen_editor({"TMPDIR": str(tmp_path), **environment})  # where no editor runs
+        choose_editor({"TMPDIR": str(tmp_path), **environment})  # where no editor runs
 
     assert "FRAMEDEX_EDITOR" in raised.value.remedy
 
@@ -78,14 +77,14 @@ def test_places_are_read_as_compilers_print_them(tmp_path: Path) -> None:
     odd = tmp_path / "odd:12"
     odd.touch()
 
-    assert parse_place("a.cc:40:3") == Place(Path("a.cc"), 40, 3)
-    assert parse_place("a.cc:40") == Place(Path("a.cc"), 40, None)
-    assert parse_place("a.cc#L40") == Place(Path("a.cc"), 40, None)
-    assert parse_place("a.cc:40:") == Place(Path("a.cc"), 40, None)
-    assert parse_place("a.cc#L40-L52") == Place(Path("a.cc"), 40, None)
-    assert parse_place("a.cc:0:0") == Place(Path("a.cc"), None, None, is_line_zero=True)
-    assert parse_place("a.cc") == Place(Path("a.cc"), None, None)
-    assert parse_place(str(odd)) == Place(odd, None, None)
+    assert parse_file_position("a.cc:40:3") == FilePosition(Path("a.cc"), 40, 3)
+    assert parse_file_position("a.cc:40") == FilePosition(Path("a.cc"), 40, None)
+    assert parse_file_position("a.cc#L40") == FilePosition(Path("a.cc"), 40, None)
+    assert parse_file_position("a.cc:40:") == FilePosition(Path("a.cc"), 40, None)
+    assert parse_file_position("a.cc#L40-L52") == FilePosition(Path("a.cc"), 40, None)
+    assert parse_file_position("a.cc:0:0") == FilePosition(Path("a.cc"), None, None, is_line_zero=True)
+    assert parse_file_position("a.cc") == FilePosition(Path("a.cc"), None, None)
+    assert parse_file_position(str(odd)) == FilePosition(odd, None, None)
 
 
 def test_a_real_editor_program_is_started_with_the_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,22 +203,22 @@ def test_a_hidden_character_is_escaped_once(tmp_path: Path, monkeypatch: pytest.
 
 def test_links_of_terminals_are_places() -> None:
     for url, place in (
-        ("file:///src/a%20b.cc#40", Place(Path("/src/a b.cc"), 40, None)),
-        (f"file://{socket.gethostname().upper()}/a.cc#L40", Place(Path("/a.cc"), 40, None)),
-        ("file://localhost/a.cc#40:3", Place(Path("/a.cc"), 40, 3)),
-        ("framedex://localhost/a.cc#40,3", Place(Path("/a.cc"), 40, 3)),
-        ("file:///a.cc#L40-L52", Place(Path("/a.cc"), 40, None)),
-        ("file:///a.cc", Place(Path("/a.cc"), None, None)),
-        ("file:///a.cc#top", Place(Path("/a.cc"), None, None)),
-        ("file://localhost/a.cc:40", Place(Path("/a.cc"), 40, None)),
-        ("file://localhost/a.cc:40:3", Place(Path("/a.cc"), 40, 3)),
-        ("FILE://LOCALHOST/a.cc#L40", Place(Path("/a.cc"), 40, None)),
-        ("file://127.0.0.1/a.cc#40", Place(Path("/a.cc"), 40, None)),
-        ("<file://[::1]/a.cc#40>", Place(Path("/a.cc"), 40, None)),
-        ("file:///a%23b.cc#40", Place(Path("/a#b.cc"), 40, None)),
-        ("file:///a%0Ab.cc#40", Place(Path("/a\nb.cc"), 40, None)),
+        ("file:///src/a%20b.cc#40", FilePosition(Path("/src/a b.cc"), 40, None)),
+        (f"file://{socket.gethostname().upper()}/a.cc#L40", FilePosition(Path("/a.cc"), 40, None)),
+        ("file://localhost/a.cc#40:3", FilePosition(Path("/a.cc"), 40, 3)),
+        ("framedex://localhost/a.cc#40,3", FilePosition(Path("/a.cc"), 40, 3)),
+        ("file:///a.cc#L40-L52", FilePosition(Path("/a.cc"), 40, None)),
+        ("file:///a.cc", FilePosition(Path("/a.cc"), None, None)),
+        ("file:///a.cc#top", FilePosition(Path("/a.cc"), None, None)),
+        ("file://localhost/a.cc:40", FilePosition(Path("/a.cc"), 40, None)),
+        ("file://localhost/a.cc:40:3", FilePosition(Path("/a.cc"), 40, 3)),
+        ("FILE://LOCALHOST/a.cc#L40", FilePosition(Path("/a.cc"), 40, None)),
+        ("file://127.0.0.1/a.cc#40", FilePosition(Path("/a.cc"), 40, None)),
+        ("<file://[::1]/a.cc#40>", FilePosition(Path("/a.cc"), 40, None)),
+        ("file:///a%23b.cc#40", FilePosition(Path("/a#b.cc"), 40, None)),
+        ("file:///a%0Ab.cc#40", FilePosition(Path("/a\nb.cc"), 40, None)),
     ):
-        assert parse_place(url) == place
+        assert parse_file_position(url) == place
 
 
 def test_what_frames_link_to_is_opened_again(tmp_path: Path) -> None:
@@ -232,7 +231,7 @@ def test_what_frames_link_to_is_opened_again(tmp_path: Path) -> None:
         terminal = Terminal.of(True, {"TERM": "xterm-kitty", **environment})
         (link,) = re.findall(r"\x1b]8;;(.+?)\x1b", paint(place_line(location), terminal))
         assert link.startswith(environment.get("FRAMEDEX_LINK_SCHEME", "file"))
-        assert parse_place(link) == Place(path, 7, None)
+        assert parse_file_position(link) == FilePosition(path, 7, None)
 
 
 def test_the_link_of_another_machine_is_refused_and_nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:

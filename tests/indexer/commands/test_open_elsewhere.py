@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from framedex.commands.editor.browser import chosen_browser
+from framedex.commands.editor.browser import choose_browser
 from framedex.commands.main import cli
 from tests.gitrepository import commit_all, git
 from tests.indexer.recorded import Project
@@ -218,7 +218,7 @@ def test_a_frame_of_a_source_map_is_opened_in_public_and_then_in_the_checkout(
     ],
 )
 def test_the_browser_is_the_environments(environment: dict[str, str], browser: list[str] | None) -> None:
-    assert chosen_browser({"PATH": "/bin:/usr/bin", **environment}) == browser
+    assert choose_browser({"PATH": "/bin:/usr/bin", **environment}) == browser
 
 
 def test_the_browser_of_a_desktop_is_found_in_absolute_folders_alone(tmp_path: Path) -> None:
@@ -226,8 +226,8 @@ def test_the_browser_of_a_desktop_is_found_in_absolute_folders_alone(tmp_path: P
     opener.write_text("#!/bin/sh\n")
     opener.chmod(0o755)
 
-    assert chosen_browser({"PATH": str(tmp_path), "DISPLAY": ":0"}) == ["xdg-open"]
-    assert chosen_browser({"PATH": os.path.relpath(tmp_path), "WAYLAND_DISPLAY": "w"}) != [str(opener)]
+    assert choose_browser({"PATH": str(tmp_path), "DISPLAY": ":0"}) == ["xdg-open"]
+    assert choose_browser({"PATH": os.path.relpath(tmp_path), "WAYLAND_DISPLAY": "w"}) != [str(opener)]
 
 
 def test_no_character_of_an_address_means_anything_to_a_shell(desk: Desk) -> None:

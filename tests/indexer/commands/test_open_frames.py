@@ -138,7 +138,7 @@ def test_what_cannot_be_opened_says_why(desk: Path) -> None:
         ('  File "<frozen importlib._bootstrap>", line 241, in f', "is not a file: the code is generated"),
         ("/dev/null", "/dev/null is not a regular file"),
         ("src", "src is a folder"),
-        ("https://example.com/a.cc#L1", "not a line of a repository"),
+        ("https://example.com/a.cc#L1", "not a line in a repository"),
         (" \n", "nothing to open"),
     ):
         result = open_text(text)
@@ -260,5 +260,5 @@ def test_a_frame_that_the_file_does_not_bear_out_is_told(desk: Path) -> None:
     other = open_text('  File "x.py", line 2, in other')
     assert "[doubtful]" in other.stderr
     behind = open_text("x.py:584")
-    assert "x.py has 6 lines: line 584 belongs to another version" in behind.stderr
+    assert "x.py has 6 lines: line 584 is from another version" in behind.stderr
     assert open_text("x.py:5").stderr == ""

@@ -17,7 +17,7 @@ import click
 import pytest
 
 import framedex_server
-from framedex.commands.inputs.scope import CaptureChoice
+from framedex.commands.inputs.selection import CaptureChoice
 from framedex.commands.main import VERBS, cli
 from framedex.commands.output.proposals import PROPOSAL
 from framedex.plaintext import shell_word

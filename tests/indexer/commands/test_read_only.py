@@ -30,7 +30,7 @@ def test_an_index_of_an_earlier_version_is_refused_and_stays(project: Project, v
 
     assert result.exit_code == 1
     assert "has version 1" in result.stderr
-    assert "makes the index anew" in result.stderr
+    assert "to rebuild it from its captures" in result.stderr
     assert project.index.read_bytes() == before
 
 

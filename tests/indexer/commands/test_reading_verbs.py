@@ -109,7 +109,9 @@ def test_a_source_that_changed_since_the_recording_is_pointed_out(own: Project) 
 
     own.program.write_text(f"# new\n{own.program.read_text()}")
     told = run("trace", "1")
-    assert f"{own.program} has changed since the recording: its lines are shown where they are now." in told.stderr
+    assert (
+        f"{own.program} has changed since the recording: its lines are shown at their current position." in told.stderr
+    )
     assert f"[moved from line {own.line('transfer(1)')}]" in told.stdout
 
     forget_states(own.index)

@@ -52,7 +52,7 @@ def test_without_a_release_every_place_says_that_it_is_only_the_nearest_and_so_d
     result = run("explain", (TEXTS / "absl" / "tpu-crash.txt").read_text())
     placed = [line for line in result.stdout.splitlines() if "https://" in line]
     assert len(placed) == 3 and all("nearest release" in line for line in placed)
-    assert "Nothing says of which jaxlib these frames are" in result.stderr
+    assert "The jaxlib release of these frames is unknown" in result.stderr
 
 
 def test_the_places_of_a_source_location_trace_are_at_the_commit_of_the_release() -> None:

@@ -20,11 +20,12 @@ from click.testing import CliRunner
 from framedex.commands.main import cli
 from framedex.commands.output.notes import SourceNotes
 from framedex.commands.output.terminal import Terminal
-from framedex.path_resolution.precedence import Whereabouts
-from framedex.path_resolution.rules import PathRule
+from framedex.path_resolution.files import PathRule
+from framedex.path_resolution.precedence import PathResolver
 from framedex.releases import release_commits
 from framedex.text_stacks import TextFrame, read
-from framedex.text_stacks.placing.resolve import Found, Resolver
+from framedex.text_stacks.source_lookup.frame_context import Found
+from framedex.text_stacks.source_lookup.resolve import Resolver
 from tests.indexer.privileges import run_without_privileges
 from tests.indexer.recorded import Project
 from tests.running import plain_environment
@@ -166,7 +167,7 @@ def test_a_file_that_cannot_be_read_is_an_error_with_a_remedy(tmp_path: Path, na
     result = CliRunner().invoke(cli, ["resolve", str(tmp_path / name) if "\0" not in name else name])
     assert result.exit_code == 1
     assert "cannot be read: " in result.stderr
-    assert "Give a text file, or - for stdin." in result.stderr
+    assert "Name a text file, or - for stdin." in result.stderr
 
 
 def test_a_file_without_permission_is_an_error(tmp_path: Path) -> None:
@@ -294,9 +295,9 @@ def test_what_is_added_of_hostile_names_is_neutralised(tmp_path: Path, links: bo
     name = "a\x1b]0;x\x07 $(touch pwned);'\"\u202e\udcff.cc"
     (tmp_path / name).write_text("int x;\n")
     text = f"    #0 0x12 in main /build/{name}:1\n"
-    resolver = Resolver(None, Whereabouts([PathRule("/build", tmp_path)]))
+    resolver = Resolver(None, PathResolver([PathRule("/build", tmp_path)]))
     notes = SourceNotes(_finding(resolver), Terminal(colors=False, links=links, host="host"), "utf-8")
-    note = notes.found(list(read(text).frames())).decode()
+    note = notes.find_note(list(read(text).frames())).decode()
     bare = re.sub(r"\x1b\]8;;[!-~]*\x1b\\", "", note)  # our own links, whose targets have visible ASCII only
     assert bare == f" → {tmp_path}/a\\x1b]0;x\\x07 $(touch pwned);'\"\\u202e\\udcff.cc:1"
     assert (note != bare) is links
@@ -304,12 +305,12 @@ def test_what_is_added_of_hostile_names_is_neutralised(tmp_path: Path, links: bo
 
 def test_an_encoding_without_arrows_gets_ascii() -> None:
     notes = SourceNotes(
-        _finding(Resolver(None, Whereabouts([PathRule("/build/é.cc", Path(__file__))]))),
+        _finding(Resolver(None, PathResolver([PathRule("/build/é.cc", Path(__file__))]))),
         Terminal(colors=False, links=False),
         "ascii",
     )
     (frame,) = read("/build/é.cc:3\n").frames()
-    assert notes.found([frame]).decode("ascii") == f" -> {Path(__file__)}:3"
+    assert notes.find_note([frame]).decode("ascii") == f" -> {Path(__file__)}:3"
 
 
 @pytest.mark.exhaustive

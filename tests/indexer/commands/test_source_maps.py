@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from framedex.commands.checking import recording, software
 from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.ingest import Silence, find_sources
-from framedex.ingest.map_import import import_map, import_maps_of_wheels
+from framedex.ingest.source_maps import import_map, import_wheel_maps
 from framedex.model import How, Launch, Location
 from framedex.sourcemap import SourceMapError
 from tests.gitrepository import commit_all, git
@@ -63,7 +62,7 @@ def source_map(tree: Path, tmp_path: Path) -> Path:
 
 def convert(index_path: Path) -> Location | None:
     with Index.open(index_path) as index:
-        return index.functions.named("glue::convert")[0].location
+        return index.functions.find("glue::convert")[0].location
 
 
 def test_a_checkout_is_exported_under_its_commit_and_address(tree: Path, tmp_path: Path) -> None:
@@ -111,8 +110,8 @@ def test_changed_files_are_refused_or_marked(tree: Path, monkeypatch: pytest.Mon
     assert not Path("x.fdmap").exists()
     assert "+changes" in run("sources", "export", tree, "-o", "x.fdmap", "--allow-dirty")
     assert "changed files" in run("sources", "import", "x.fdmap")
-    for checks in (software, recording):  # they take a second, and say nothing of maps
-        monkeypatch.setattr(checks, "looks", lambda *_: ())
+    for checks in ("software_checks", "recording_checks"):  # they take a second, and say nothing of maps
+        monkeypatch.setattr(f"framedex.commands.doctor_checks.{checks}", lambda *_: ())
     assert "+changes (of changed files)" in run("doctor")
 
 
@@ -207,7 +206,7 @@ def test_a_source_folder_wins_over_a_map_for_the_same_file(project: Project, sou
     run("--index", project.index, "sources", "import", source_map)
     with project.ingest(tree) as index:
         here = Location(str(tree / "glue" / "glue.cc"), 2, How.DEFINITION)
-        assert index.functions.named("glue::convert")[0].location == here
+        assert index.functions.find("glue::convert")[0].location == here
     (tree / "glue" / "glue.cc").unlink()
     with Store(project.index) as store:
         find_sources(store, Silence())
@@ -218,13 +217,13 @@ def test_a_source_folder_wins_over_a_map_for_the_same_file(project: Project, sou
 def test_another_commit_takes_the_place_of_the_one_before(project: Project, source_map: Path, tree: Path) -> None:
     project.ingest().close()
     run("--index", project.index, "sources", "import", source_map)
-    assert "the same commit was there" in run("--index", project.index, "sources", "import", source_map)
+    assert "replaced: the same commit" in run("--index", project.index, "sources", "import", source_map)
     old = git(tree, "rev-parse", "HEAD")
     (tree / "glue" / "glue.cc").write_text("// moved\n" + STRIPPED_SOURCE)
     commit_all(tree)
     run("sources", "export", tree, "-o", source_map)
 
-    assert f"replaced: glue@{old[:12]} was there" in run("--index", project.index, "sources", "import", source_map)
+    assert f"replaced: glue@{old[:12]}" in run("--index", project.index, "sources", "import", source_map)
 
     place = convert(project.index)
     assert place is not None and place.line == 3 and old[:12] not in place.path
@@ -280,13 +279,13 @@ def test_a_map_beside_a_recorded_binary_is_found(project: Project, source_map: P
     try:
         project.ingest().close()
         with Store(project.index) as store:
-            assert list(import_maps_of_wheels(store, Silence())) == []
+            assert list(import_wheel_maps(store, Silence())) == []
             find_sources(store, Silence())
         place = convert(project.index)
         assert place is not None and place.path.startswith("glue@")
         beside.write_bytes(b"broken")
         with Store(project.index) as store:
-            assert "is not a source map" in " ".join(import_maps_of_wheels(store, Silence()))
+            assert "is not a source map" in " ".join(import_wheel_maps(store, Silence()))
         assert convert(project.index) == place
     finally:
         beside.unlink()
@@ -303,7 +302,7 @@ def test_the_map_of_a_wheel_does_not_replace_one_that_was_imported(
     run("sources", "export", tree, "-o", beside)
     try:
         with Store(project.index) as store:
-            assert list(import_maps_of_wheels(store, Silence())) == []
+            assert list(import_wheel_maps(store, Silence())) == []
             find_sources(store, Silence())
         assert convert(project.index) == before is not None
     finally:

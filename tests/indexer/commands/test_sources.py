@@ -58,12 +58,13 @@ def test_recorded_components_without_sources_are_told_with_the_way_to_get_them(e
     assert "framedex sources add" in result.stderr
 
 
-def test_of_a_jaxlib_newer_than_the_table_the_place_where_jax_names_the_commit_is_told(elsewhere: Project) -> None:
+def test_of_a_jaxlib_newer_than_the_table_jax_names_the_commit(elsewhere: Project) -> None:
     metadata = replace(elsewhere.capture.metadata, launch=Launch(packages={"jaxlib": "99.1"}))
     elsewhere.ingest(capture=replace(elsewhere.capture, metadata=metadata)).close()
     shown = run("sources").stdout
     assert "jaxlib 99.1 was built from a commit of XLA that this framedex does not know" in shown
-    assert "https://github.com/jax-ml/jax/blob/jax-v99.1/third_party/xla/revision.bzl" in shown
+    assert "to get it: `framedex sources fetch`, or `git clone https://github.com/openxla/xla`" in shown
+    assert "JAX jax-v99.1 pins the commit" in shown
 
 
 def test_a_folder_is_added_listed_with_its_mismatch_and_removed(elsewhere: Project, tmp_path: Path) -> None:

@@ -9,9 +9,8 @@ import pytest
 from framedex import words
 from framedex.calltext import arguments_in_brief
 from framedex.commands.output.render_answers import relation_lines
-from framedex.commands.output.render_calls import call_lines
-from framedex.commands.output.render_trace import all_frames, folded_frames, header
-from framedex.commands.output.repetition import singly
+from framedex.commands.output.render_calls import call_lines, single_runs
+from framedex.commands.output.render_trace import all_frames, folded_frames, trace_header
 from framedex.commands.output.terminal import Line, Terminal, paint
 from framedex.index import Index
 from framedex.model import Edge, FrameRow, How, Location, Role, Trace
@@ -78,10 +77,10 @@ def test_hostile_names_are_neutralised_everywhere(trace: Trace) -> None:
     )
     capture = replace(trace.capture, command=HOSTILE, path=HOSTILE)
     lines = [
-        *header(replace(trace, call=call, capture=capture, frames=(hostile,)), ()),
+        *trace_header(replace(trace, call=call, capture=capture, frames=(hostile,)), ()),
         *folded_frames([hostile, replace(hostile, location=None)]),
         *all_frames([hostile]),
-        *call_lines(singly([call]), [capture]),
+        *call_lines(single_runs([call]), [capture]),
         *relation_lines(function, [Edge(function, function, 1, (place,))], "callers", inward=False),
     ]
 

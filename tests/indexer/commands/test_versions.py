@@ -20,7 +20,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
-from framedex.index.file.version import VERSION
+from framedex.index.file.schema import VERSION
 from tests.hiding import ANOTHER_SYSTEM, python_without
 from tests.indexer.privileges import run_without_privileges
 from tests.pythons import ROOT

@@ -125,10 +125,10 @@ def test_a_file_tells_of_its_lines_in_programs(shapes: Marked) -> None:
     [
         ("", "the line is empty"),
         ("    # Nobody calls it.", "the line is a comment"),
-        ("def never(x):", "nothing of never was recorded: it was not reached, or what it computes is not used"),
+        ("def never(x):", "nothing in never was recorded: it was not reached, or its result is unused"),
         (
             "    def body(_, x):",
-            "no op of jit_looped comes from it: what it does is done while body is traced, its result is not used, or"
+            "no op of jit_looped comes from it: it runs only while body is traced, its result is unused, or"
             " it was not reached",
         ),
     ],
@@ -143,13 +143,13 @@ def test_a_line_without_calls_says_why_and_names_the_nearest(shapes: Marked, tex
 
 def test_what_came_from_the_compilation_cache_has_no_program_and_says_so(cached: Path) -> None:
     told = ask(cached, "loaded.py:11")
-    assert "Which program it is is not known: it was loaded as an executable, from a compilation cache" in told
+    assert "Unknown program: it was loaded as an executable, from a compilation cache" in told
     assert "No recorded call passes loaded.py:8" in ask(cached, "loaded.py:8", status=1)
 
 
 def test_programs_that_were_not_kept_are_said(cached: Path) -> None:
     told = ask(cached, "unkept.py:10")
-    assert "Which program it is is not known: it was not kept: FRAMEDEX_PROGRAMS=0" in told
+    assert "Unknown program: it was not kept: FRAMEDEX_PROGRAMS=0" in told
 
 
 def test_the_heading_knows_that_other_captures_compiled_the_line_too(cached: Path) -> None:

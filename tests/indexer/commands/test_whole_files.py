@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from framedex.commands.output.whole_files import write_whole, written_whole
+from framedex.commands.output.atomic_files import open_atomic, write_atomic
 
 
 def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
     link.symlink_to(target)
     for text in ("one", "two"):
-        write_whole(link, text)
+        write_atomic(link, text)
         assert link.is_symlink() and target.read_text() == text
 
 
@@ -23,7 +23,7 @@ def test_a_pipe_stays_and_gets_what_is_written(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        write_whole(pipe, "text")
+        write_atomic(pipe, "text")
         assert os.read(reader, 100) == b"text"
     finally:
         os.close(reader)
@@ -33,7 +33,7 @@ def test_a_pipe_stays_and_gets_what_is_written(tmp_path: Path) -> None:
 def test_a_file_of_before_stays_when_writing_fails(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("before")
-    with pytest.raises(ValueError, match="half"), written_whole(path) as file:
+    with pytest.raises(ValueError, match="half"), open_atomic(path) as file:
         file.write(b"af")
         raise ValueError("half")
     assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]

@@ -1,15 +1,15 @@
-"""Two flame graphs as one: what each recording has of it, and the colours."""
+"""Two merged flame graphs: the share of each recording, and the colours."""
 
 from __future__ import annotations
 
 import pytest
 
-from framedex.diff.flames import Share, changed, flames_of_both
+from framedex.diff.flames import Share, change_kind, merge_flames
 from framedex.model import FlameGraph, FlameKind, FlameNode
 
 
 def graph(*nodes: tuple[int, str, int, int]) -> FlameGraph:
-    """Nodes as parent, name, calls and ns."""
+    """A graph from nodes as parent, name, calls and ns."""
     made = tuple(
         FlameNode(parent, FlameKind.NATIVE, name, calls, ns, None, None, 0) for parent, name, calls, ns in nodes
     )
@@ -17,11 +17,11 @@ def graph(*nodes: tuple[int, str, int, int]) -> FlameGraph:
     return FlameGraph(sum(each.calls for each in roots), sum(each.duration for each in roots), 0, 0, made)
 
 
-def test_what_both_have_is_there_once_with_the_share_of_each() -> None:
+def test_common_nodes_appear_once_with_both_shares() -> None:
     before = graph((-1, "main", 3, 30), (0, "put", 2, 20), (0, "$_1", 1, 10))
     after = graph((-1, "main", 5, 80), (0, "$_2", 5, 80))
 
-    both = flames_of_both([before], [after, after])
+    both = merge_flames([before], [after, after])
 
     assert [(node.parent, node.name) for node in both.graph.nodes] == [(-1, "main"), (0, "$_2"), (0, "put")]
     assert both.before == (Share(3, 30), Share(1, 10), Share(2, 20))
@@ -34,14 +34,14 @@ def test_what_both_have_is_there_once_with_the_share_of_each() -> None:
 
 
 def test_callees_of_both_together_have_no_more_than_their_callers() -> None:
-    both = flames_of_both([graph((-1, "a", 2, 9), (0, "b", 1, 9))], [graph((-1, "a", 2, 9), (0, "c", 1, 9))])
+    both = merge_flames([graph((-1, "a", 2, 9), (0, "b", 1, 9))], [graph((-1, "a", 2, 9), (0, "c", 1, 9))])
 
     a, *callees = both.graph.nodes
     assert sum(each.duration for each in callees) == a.duration
 
 
-def test_nothing_is_no_graph() -> None:
-    assert flames_of_both([], [graph()]).graph.nodes == ()
+def test_no_graphs_give_an_empty_graph() -> None:
+    assert merge_flames([], [graph()]).graph.nodes == ()
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_nothing_is_no_graph() -> None:
     ],
 )
 def test_a_number_is_the_same_up_to_its_double(before: int, after: int, said: str) -> None:
-    assert changed(before, after) == said
+    assert change_kind(before, after) == said

@@ -1,18 +1,18 @@
-"""Which times differ."""
+"""Times that differ by more than noise."""
 
 from __future__ import annotations
 
 import pytest
 
-from framedex.diff.noise import Noise, Time, time_of_all
+from framedex.diff.noise import Noise, Time, summarize_times
 from framedex.diff.recorded import Spent
 
 MS = 1_000_000
 
 
 def time(*each: int) -> Time:
-    """What so many took, in ms."""
-    return time_of_all([duration * MS for duration in each])
+    """The time of this many calls, in ms."""
+    return summarize_times([duration * MS for duration in each])
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,7 @@ def time(*each: int) -> Time:
         (time(), time(), False),
     ],
 )
-def test_times_differ_by_a_factor_and_in_all_the_more_the_fewer_there_are(
-    before: Time, after: Time, differs: bool
-) -> None:
+def test_the_thresholds_of_times_grow_with_fewer_measurements(before: Time, after: Time, differs: bool) -> None:
     assert Noise().is_exceeded(before, after) is Noise().is_exceeded(after, before) is differs
 
 

@@ -1,18 +1,28 @@
-"""Which lines of a comparison got worse, and in which order they are shown."""
+"""The verdicts on lines of a comparison, and the display order of lines."""
 
 from __future__ import annotations
 
 import pytest
 
-from framedex.diff.model import IN_THE_RUNTIME, About, OfLine, Quantity
-from framedex.diff.verdicts import MIN_BYTES, Cost, Verdict, cost_of, verdict_of, worst_first
-from framedex.difftext import reasons, verdicts_text
+from framedex.diff.model import (
+    IN_THE_RUNTIME,
+    MIN_BYTES,
+    About,
+    Cost,
+    OfLine,
+    Quantity,
+    Verdict,
+    find_cost,
+    judge_line,
+    sort_worst_first,
+)
+from framedex.difftext import line_reasons, verdicts_text
 
 MS = 1_000_000
 
 
 def line(*quantities: Quantity, before: int = 0, after: int = 0) -> OfLine:
-    """A line with these differences, and its time in the runtime in ms."""
+    """A line with these differences, and its time in the runtime, in ms."""
     return OfLine(None, None, quantities, (), duration_before=before * MS, duration_after=after * MS)
 
 
@@ -48,14 +58,14 @@ CALLS = Quantity(About.CALLS, "calls", "PJRT_Client_Compile", 3, 4)
     ],
 )
 def test_a_line_is_judged_by_time_then_compilations_then_bytes(judged: OfLine, verdict: Verdict) -> None:
-    assert verdict_of(judged) is verdict
+    assert judge_line(judged) is verdict
 
 
-def test_what_got_worse_most_comes_first() -> None:
+def test_the_largest_regression_comes_first() -> None:
     little, much, compiled = line(time(20, 60)), line(time(20, 900)), line(compiles(1, 2), before=20, after=25)
     better, best, other = line(time(60, 20)), line(time(900, 20)), line(CALLS)
 
-    shown = worst_first([other, better, compiled, little, best, much])
+    shown = sort_worst_first([other, better, compiled, little, best, much])
 
     assert [each for _, each in shown] == [much, little, compiled, best, better, other]
     assert verdicts_text([verdict for verdict, _ in shown], 7) == (
@@ -65,13 +75,13 @@ def test_what_got_worse_most_comes_first() -> None:
 
 def test_the_cost_is_the_time_that_changed_most() -> None:
     waits = time(20, 900, "waiting")
-    assert cost_of(line(waits, before=10, after=30)) == Cost("waiting", 20 * MS, 900 * MS)
-    assert cost_of(line(waits, before=10, after=2_000)) == Cost(IN_THE_RUNTIME, 10 * MS, 2_000 * MS)
+    assert find_cost(line(waits, before=10, after=30)) == Cost("waiting", 20 * MS, 900 * MS)
+    assert find_cost(line(waits, before=10, after=2_000)) == Cost(IN_THE_RUNTIME, 10 * MS, 2_000 * MS)
 
 
 def test_the_reason_comes_before_its_figures() -> None:
     worse = OfLine(None, None, (CALLS, moved(4, 8), time(20, 60), compiles(1, 2)), (), ("the shape of x differs",))
-    assert reasons(worse) == [
+    assert line_reasons(worse) == [
         "the shape of x differs",
         "compiles step 1 -> 2",
         "moved host to device 4 B -> 8 B",

@@ -1,4 +1,4 @@
-"""Messages of protocol buffers, described in Python, for protobuf's own library to read."""
+"""Protocol buffer messages described in Python, for the protobuf library."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ INTEGER, UNSIGNED, BOOLEAN, TEXT, MESSAGE = 3, 4, 8, 9, 11
 ONE, MANY = 1, 3
 
 Field = tuple[str, int, int, str, int]
-"""A field: its name, number, type, the message it is of, and whether there are several."""
+"""A field: its name, number, type, message type, and whether it is repeated."""
 
 
 def message_class(messages: dict[str, list[Field]], name: str) -> Any:
-    """The class of one of the messages."""
+    """The class of a message."""
     file = descriptor_pb2.FileDescriptorProto(name=f"{name}.proto", package="of_tests", syntax="proto3")
     for each, fields in messages.items():
         message = file.message_type.add(name=each)

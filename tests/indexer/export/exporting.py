@@ -23,19 +23,19 @@ HOSTILE = (
 
 
 def export(index: Path, form: str, output: Path, *options: str) -> bytes:
-    """What is written of an index in a format."""
+    """The export of an index in a format."""
     done = run(index, form, output, *options)
     assert done.exit_code == 0, done.output
     return output.read_bytes()
 
 
 def run(index: Path, form: str, output: Path | str, *options: str) -> Result:
-    """Run the verb."""
+    """Run `framedex export`."""
     return CliRunner().invoke(cli, ["--index", str(index), "export", "--format", form, "-o", str(output), *options])
 
 
 def hostile_index(project: Project) -> Path:
-    """The index of the project with such names for its functions, its boundary's and its threads."""
+    """The project's index with hostile names for its functions, its boundary functions and its threads."""
     codes = project.capture.codes
     named = tuple(replace(code, qualname=HOSTILE[at % len(HOSTILE)]) for at, code in enumerate(codes))
     assert len(codes) < len(HOSTILE)

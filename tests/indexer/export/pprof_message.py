@@ -1,4 +1,4 @@
-"""The message of pprof as its public `profile.proto` describes it, for protobuf's own library to read."""
+"""The pprof message of the public `profile.proto`, for the protobuf library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles of Firefox's profiler, read as its format is described: calls as markers, and their time as samples."""
+"""Firefox profiles: calls as markers, and their time as samples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Stack = tuple[tuple[str, str, int | None], ...]
 
 
 class Profile:
-    """A profile, with the tables that its threads share."""
+    """A profile with the shared tables of its threads."""
 
     def __init__(self, written: bytes) -> None:
         self.document = json.loads(written)
@@ -83,7 +83,7 @@ def test_samples_have_the_time_of_every_call(index: Path, tmp_path: Path) -> Non
     assert +found == sums(calls_of(index), "time", key=key)
 
 
-def test_the_line_is_told_and_memory_is_a_counter(tmp_path: Path) -> None:
+def test_calls_have_their_line_and_memory_is_a_counter(tmp_path: Path) -> None:
     profile = Profile(export(index_of_training(), "firefox", tmp_path / "profile.json"))
     line = line_of("params = step(")
     lines = Counter(data.get("line") for thread in profile.threads for data in thread["markers"]["data"])
@@ -97,8 +97,8 @@ def test_the_line_is_told_and_memory_is_a_counter(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive
 def test_columns_that_outgrow_memory_are_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given that columns keep next to nothing in memory, when calls are exported, then the profile is the same."""
+    """Given columns with a tiny memory limit, when calls are exported, then the profile is the same."""
     whole = export(index_of_training(), "firefox", tmp_path / "whole.json")
     for longest in (0, 50):
-        monkeypatch.setattr("framedex.export.columns._LONGEST", longest)
+        monkeypatch.setattr("framedex.export.firefox_threads._MAX_CHARACTERS", longest)
         assert export(index_of_training(), "firefox", tmp_path / "parts.json") == whole

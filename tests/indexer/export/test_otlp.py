@@ -1,4 +1,4 @@
-"""Profiles of OpenTelemetry, read with the messages that OpenTelemetry publishes."""
+"""OpenTelemetry profiles, read with OpenTelemetry's own messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GNU, _HASH = (f"process.executable.build_id.{kind}" for kind in ("gnu", "htlhas
 
 
 class Profiles:
-    """Profiles with the tables that they share."""
+    """Profiles with their shared tables."""
 
     def __init__(self, written: bytes) -> None:
         self.data = ProfilesData.FromString(written)
@@ -78,7 +78,7 @@ def _key(call: Call) -> tuple[Any, ...]:
 
 
 def test_binaries_have_their_hash_and_addresses_are_in_them(tmp_path: Path) -> None:
-    """Given a binary without build-id, when stacks lead through it, then the hash of its file tells which it was."""
+    """Given a binary without a build-id, when it is on stacks, then the hash of its file identifies it."""
     profiles = Profiles(export(index_of_training(), "otlp", tmp_path / "profiles"))
     mappings = {profiles.texts[each.filename_strindex]: each for each in profiles.tables.mapping_table[1:]}
     (jaxlib,) = [path for path in mappings if path.endswith("/libjax_common.so")]
@@ -94,8 +94,8 @@ def test_binaries_have_their_hash_and_addresses_are_in_them(tmp_path: Path) -> N
     assert types["cpython"] and types["native"]
 
 
-def test_a_binary_that_is_another_one_by_now_has_no_hash(project: Project, tmp_path: Path) -> None:
-    """Given that the file is not what was recorded, then its hash, which is of other code, is not told."""
+def test_a_replaced_binary_has_no_hash(project: Project, tmp_path: Path) -> None:
+    """Given a file that differs from the recorded one, then its hash is not exported."""
     project.ingest().close()
     assert _known(project, tmp_path).keys() == {_GNU, _HASH}
     for change in ("fingerprint = 'of another build'", "path = '/not/here'"):
@@ -105,7 +105,7 @@ def test_a_binary_that_is_another_one_by_now_has_no_hash(project: Project, tmp_p
 
 
 def _known(project: Project, folder: Path) -> dict[str, str]:
-    """What is told of the project's library, which alone has a build-id."""
+    """The exported attributes of the project's library, the only one with a build-id."""
     profiles = Profiles(export(project.index, "otlp", folder / "profiles"))
     told = [profiles.attributes(each.attribute_indices) for each in profiles.tables.mapping_table]
     (known,) = [each for each in told if _GNU in each]

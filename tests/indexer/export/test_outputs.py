@@ -1,4 +1,4 @@
-"""What no format is about: several captures, other runtimes, places that cannot be written."""
+"""Exports in general: several captures, other runtimes, and unwritable paths."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LIMIT = 33 << 10  # bytes: the shared memory of SQLite has 32 KiB
 _WRITTEN = [name for name, form in FORMATS.items() if not form.tables]
 
 
-def test_captures_stand_side_by_side(project: Project, tmp_path: Path) -> None:
+def test_two_captures_keep_their_own_calls(project: Project, tmp_path: Path) -> None:
     """Given two captures of one process, when both are exported, then each has its own calls."""
     project.ingest().close()
     project.ingest(capture=project.again("another")).close()
@@ -55,7 +55,7 @@ def test_captures_stand_side_by_side(project: Project, tmp_path: Path) -> None:
 
 
 def test_runs_of_ffi_handlers_are_calls(tmp_path: Path) -> None:
-    """Given the index of a program with FFI handlers, then each of their runs is exported with its stack."""
+    """Given the index of a program with FFI handlers, then each handler run is exported with its stack."""
     index = indexed("ffi_calls.py").index
     calls = [call for call in calls_of(index) if call.capture == 1]
     lines = export(index, "collapsed", tmp_path / "stacks", "--weight", "calls", "--capture", "1").splitlines()
@@ -69,11 +69,11 @@ def test_runs_of_ffi_handlers_are_calls(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive(keep=["jsonl", "firefox"])
 @pytest.mark.parametrize("form", [name for name in _WRITTEN if name != "pprof"])  # which is too small
-def test_what_was_there_stays_where_there_is_no_room(
+def test_the_previous_file_stays_if_the_export_fails(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given an export that outgrows the limit on files, then it says so, and the file of before is there alone."""
-    monkeypatch.setattr("framedex.export.columns._LONGEST", 1 << 10)
+    """Given an export beyond the file size limit, then the error says so, and only the previous file remains."""
+    monkeypatch.setattr("framedex.export.firefox_threads._MAX_CHARACTERS", 1 << 10)
     monkeypatch.chdir("/")
     index = index_of_training()
     output = tmp_path / form
@@ -89,7 +89,7 @@ def test_what_was_there_stays_where_there_is_no_room(
 
 
 def test_samples_without_a_time_are_weighed_by_their_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given an imported profile that counts samples, when nobody names a weight, then its counts are exported."""
+    """Given an imported profile with sample counts and no chosen weight, then its counts are exported."""
     monkeypatch.chdir(tmp_path)
     Path("stacks.txt").write_text("main;put 3\nmain;get 4\n")
     index = tmp_path / "index.db"
@@ -99,8 +99,8 @@ def test_samples_without_a_time_are_weighed_by_their_count(tmp_path: Path, monke
     assert export(index, "collapsed", tmp_path / "stacks", "--weight", "time") == b""
 
 
-def test_a_pipe_gets_what_a_file_would(tmp_path: Path) -> None:
-    """Given `-o >(gzip)`, which cannot tell how much was written, then all of it is, and that is no failure."""
+def test_a_pipe_gets_the_same_bytes_as_a_file(tmp_path: Path) -> None:
+    """Given `-o >(gzip)`, whose size is unknown, then everything is written without an error."""
     command = [FRAMEDEX, "--index", str(index_of_training()), "export", "--format", "perfetto", "-o", "/dev/stdout"]
     done = subprocess.run(command, capture_output=True, check=True)
     assert done.stdout == export(index_of_training(), "perfetto", tmp_path / "perfetto")
@@ -109,7 +109,7 @@ def test_a_pipe_gets_what_a_file_would(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive(keep=["jsonl"])
 @pytest.mark.parametrize("form", _WRITTEN)
-def test_a_reader_that_goes_away_is_told_nothing(form: str) -> None:
+def test_a_closed_pipe_causes_no_message(form: str) -> None:
     command = [FRAMEDEX, "--index", str(index_of_training()), "export", "--format", form, "-o", "-"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd="/") as process:
         assert process.stdout is not None and process.stderr is not None
@@ -119,7 +119,7 @@ def test_a_reader_that_goes_away_is_told_nothing(form: str) -> None:
 
 
 def test_a_link_in_a_folder_of_tables_is_not_written_through(tmp_path: Path) -> None:
-    """Given a link that has the name of a table, when tables are written, then what it led to is as before."""
+    """Given a link with the name of a table, when tables are written, then its target is unchanged."""
     theirs, folder = tmp_path / "theirs", tmp_path / "tables"
     theirs.write_text("theirs")
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""Parquet, joined by DuckDB: calls with their stacks and frames are those of the index."""
+"""Parquet tables joined by DuckDB: calls with their stacks and frames match the index."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_calls_are_joined_with_their_frames(project: Project, program: str, tmp_
         assert stacks[row[5]] == [(name, path or "", line or 0) for name, path, line, _ in call.stack]
 
 
-def test_without_pyarrow_it_is_said_what_to_install(
+def test_without_pyarrow_the_error_names_the_package_to_install(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.ingest().close()

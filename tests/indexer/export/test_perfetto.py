@@ -1,4 +1,4 @@
-"""Traces of Perfetto, read with the messages that Perfetto itself hands out."""
+"""Perfetto traces, read with Perfetto's own messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BEGINS, _ENDS, _INSTANT, _COUNTER = 1, 2, 3, 4
 
 @dataclass
 class Slice:
-    """A slice as a viewer has it, told by the packets of a trace."""
+    """A slice as in a viewer, from the packets of a trace."""
 
     name: str
     thread: str
@@ -37,7 +37,7 @@ class Slice:
 
 
 def unpacked(written: bytes) -> Any:
-    """The message of a trace, its packets unpacked."""
+    """The message of a trace, with its packets decompressed."""
     together = perfetto_trace_pb2.Trace.FromString(written)
     assert all(packet.HasField("compressed_packets") for packet in together.packet)
     return perfetto_trace_pb2.Trace.FromString(
@@ -46,7 +46,7 @@ def unpacked(written: bytes) -> Any:
 
 
 class Trace:
-    """What a viewer makes of packets, in their order of time."""
+    """The state of a viewer after reading packets in time order."""
 
     def __init__(self, written: bytes) -> None:
         message = unpacked(written)
@@ -130,7 +130,7 @@ def test_each_call_is_a_slice_with_its_stack(index: Path, tmp_path: Path) -> Non
 
 
 def test_arguments_that_are_no_unicode_are_as_they_are_shown(project: Project, tmp_path: Path) -> None:
-    """Given bytes among arguments that no text has, then a reader of protocol buffers takes the trace."""
+    """Given arguments that are not valid UTF-8, then a protocol buffer reader accepts the trace."""
     calls = replace(project.capture.calls, arguments=('{"name": "\\udcff"}',) * len(project.capture.calls.arguments))
     project.ingest(capture=replace(project.capture, calls=calls)).close()
     trace = Trace(export(project.index, "perfetto", tmp_path / "trace"))
@@ -138,7 +138,7 @@ def test_arguments_that_are_no_unicode_are_as_they_are_shown(project: Project, t
 
 
 def _plain(value: Any) -> Any:
-    """A value of JSON as annotations have it: without empty lists and objects, null as a word."""
+    """A JSON value as in annotations: without empty lists and objects, and null as text."""
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, list):
@@ -156,7 +156,7 @@ def test_slices_are_named_by_the_line_of_the_program(tmp_path: Path) -> None:
 
 
 def test_texts_are_written_once_and_packets_compressed(tmp_path: Path) -> None:
-    """Uncompressed, a call took 940 bytes on average: texts of stacks, most of whose lines they have in common."""
+    """Uncompressed, a call took 940 bytes on average, mostly for stack texts with common lines."""
     written = export(index_of_training(), "perfetto", tmp_path / "train.pftrace")
     assert len(written) < 200 * len(calls_of(index_of_training()))
     texts = [
@@ -175,7 +175,7 @@ def test_memory_of_devices_are_counters(tmp_path: Path) -> None:
 
 
 def test_flows_lead_from_the_line_to_the_work_on_another_thread(project: Project, tmp_path: Path) -> None:
-    """Given that the first thread had the call on the second one made, then there is a flow from its line."""
+    """Given a call on the second thread dispatched by the first, then there is a flow from its line."""
     project.ingest().close()
     with closing(sqlite3.connect(project.index)) as connection, connection:
         connection.execute(

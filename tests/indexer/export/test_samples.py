@@ -1,4 +1,4 @@
-"""Stacks with their weights: what foreign readers find in them is what SQL finds in the index."""
+"""Stacks with their weights: other readers find the same data as SQL in the index."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _with_labels(call: Call) -> tuple[Any, ...]:
 @pytest.mark.exhaustive(keep=["pprof"])
 @pytest.mark.parametrize("form", ["collapsed", "speedscope", "pprof"])
 def test_a_filter_leaves_those_that_pass(form: str, tmp_path: Path) -> None:
-    """Given a filter that has to look at each call, when calls are exported, then those that pass are counted."""
+    """Given a filter that checks each call, when calls are exported, then only matching calls are counted."""
     index = index_of_training()
     calls = [call for call in calls_of(index) if call.duration > 20_000 and "Buffer" in call.function]
     options = ("--slower", "20us", "--function", "Buffer", "--weight", "calls")
@@ -120,7 +120,7 @@ def test_a_filter_leaves_those_that_pass(form: str, tmp_path: Path) -> None:
     assert 0 < found == len(calls) < len(calls_of(index))
 
 
-def test_nothing_is_written_where_nothing_passes(project: Project, tmp_path: Path) -> None:
+def test_nothing_is_written_if_no_call_passes_the_filter(project: Project, tmp_path: Path) -> None:
     project.ingest().close()
     output = tmp_path / "profile"
     output.write_text("of before")
@@ -128,6 +128,6 @@ def test_nothing_is_written_where_nothing_passes(project: Project, tmp_path: Pat
     assert done.exit_code == 1 and "no_such" in done.stderr
     assert output.read_text() == "of before"
     done = run(project.index, "csv", output, "--weight", "calls")
-    assert done.exit_code == 2 and "--weight is of pprof, " in done.stderr
+    assert done.exit_code == 2 and "--weight works with pprof, " in done.stderr
     done = run(project.index, "pprof", tmp_path / "no folder" / "profile")
     assert done.exit_code == 1 and "could not be written" in done.stderr

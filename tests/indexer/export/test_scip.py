@@ -1,4 +1,4 @@
-"""SCIP: where functions were called at run time, as static tools read it. The messages are as `scip.proto` has them."""
+"""SCIP exports: calls at run time for static tools, read with the messages of `scip.proto`."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ _SYMBOL = re.compile(rf"framedex \. \. \. {_NAME}/{_NAME}\(\d*\)\.")
 
 
 def _exported(index: Path, folder: Path, output: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The index that is written in a folder."""
+    """Export the SCIP index in a folder."""
     monkeypatch.chdir(folder)
     found = _Index.FromString(export(index, "scip", output))
     assert Path(unquote(urlparse(found.metadata.project_root).path)) == folder
     return found
 
 
-def test_a_line_refers_to_what_it_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a program's folder, then its lines have the functions of the runtime that they called, and how often."""
+def test_a_line_refers_to_its_callees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a program's folder, then its lines have the called runtime functions and the number of calls."""
     found = _exported(index_of_training(), PROGRAM.parent, tmp_path / "index.scip", monkeypatch)
     (document,) = found.documents
     assert (document.relative_path, document.language) == (PROGRAM.name, "Python")
@@ -73,7 +73,7 @@ def test_a_line_refers_to_what_it_called(tmp_path: Path, monkeypatch: pytest.Mon
     assert told[line_of("params = step("), "PJRT_LoadedExecutable_Execute"] == 30
 
 
-def test_functions_are_defined_where_they_begin_and_say_who_called_them(
+def test_functions_are_defined_at_their_first_line_and_list_their_callers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = _exported(index_of_training(), PROGRAM.parent, tmp_path / "index.scip", monkeypatch)
@@ -91,7 +91,7 @@ def test_functions_are_defined_where_they_begin_and_say_who_called_them(
 
 
 def test_hostile_names_are_symbols(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given names with spaces, backquotes, line breaks, then every symbol is as the grammar has it, with its name."""
+    """Given names with spaces, backquotes and line breaks, then every symbol matches the grammar and has its name."""
     found = _exported(hostile_index(project), project.folder, tmp_path / "index.scip", monkeypatch)
     symbols = [*found.external_symbols, *(symbol for document in found.documents for symbol in document.symbols)]
     occurring = {each.symbol for document in found.documents for each in document.occurrences}
@@ -102,14 +102,14 @@ def test_hostile_names_are_symbols(project: Project, tmp_path: Path, monkeypatch
 
 @pytest.mark.exhaustive
 def test_binaries_are_no_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given the folder of everything, then only files with lines are documents."""
+    """Given the root folder, then only files with lines are documents."""
     found = _exported(index_of_training(), Path("/"), tmp_path / "index.scip", monkeypatch)
     suffixes = {Path(document.relative_path).suffix for document in found.documents}
     assert {".py"} <= suffixes <= {".py", ".cc", ".cpp", ".h", ".hpp", ".c", ".inc"}
     assert any("libjax_common.so" in each.symbol for each in found.external_symbols)
 
 
-def test_a_folder_without_such_files_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_recorded_files_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = run(index_of_training(), "scip", tmp_path / "index.scip")
     assert done.exit_code == 1 and f"has a file below {tmp_path}" in done.stderr

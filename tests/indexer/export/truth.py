@@ -1,4 +1,4 @@
-"""What an export has to say, asked of the index by SQL over its readable views, without framedex."""
+"""The expected contents of an export, queried from the index by SQL over its readable views, without framedex."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 UNMERGED = "[native stack that could not be merged with the Python stack above]"
 
 Frame = tuple[str, str | None, int | None, str | None]
-"""A function, where it stood, and the binary of native code."""
+"""A function, its line, and the binary of native code."""
 
 _FRAMES = """
     WITH RECURSIVE up(stack, chain, node) AS (
@@ -26,7 +26,7 @@ _FRAMES = """
 
 @dataclass
 class Call:
-    """A call as the index has it; `stack` is outermost first and ends in the function that was called."""
+    """A call in the index; `stack` is outermost first and ends with the called function."""
 
     id: int
     function: str
@@ -75,7 +75,7 @@ def _stack(chains: dict[tuple[int, str], list[Frame]], stack: int, function: str
 
 
 def sums(calls: list[Call], weight: str, *, key: Any = lambda call: (call.thread, call.stack)) -> Counter[Any]:
-    """What the calls come to by thread and stack; those that come to nothing are left out."""
+    """The sum of the calls' weights by thread and stack, without zero sums."""
     found: Counter[Any] = Counter()
     for call in calls:
         found[key(call)] += {"time": max(call.own, 0), "calls": 1, "bytes": call.bytes}[weight]

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from framedex.fetching.cache import SourceCache
 from framedex.fetching.fetch import Supplier, fetch_sources
-from framedex.fetching.remotes import Remote
-from framedex.fetching.running import Told
-from framedex.fetching.store import ObjectStore
+from framedex.fetching.store import ObjectStore, ReportProgress
+from framedex.fetching.suppliers import Remote
 from framedex.fetching.wanted import Wanted
 from framedex.progress import Silence
 from tests.gitrepository import commit_all, git
@@ -90,6 +89,6 @@ class Asked:
         self.address, self.bring_commit = remote.address, remote.bring_commit
         self._remote, self._asked = remote, asked
 
-    def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: Told) -> None:
+    def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: ReportProgress) -> None:
         self._asked.append(list(contents))
         self._remote.bring_contents(store, wanted, contents, told)

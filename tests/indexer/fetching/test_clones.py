@@ -8,9 +8,8 @@ import pytest
 
 from framedex.errors import FramedexError
 from framedex.fetching.cache import SourceCache
-from framedex.fetching.clones import Clone
-from framedex.fetching.fetch import fetched_already
-from framedex.fetching.remotes import Remote
+from framedex.fetching.fetch import find_fetched_checkout
+from framedex.fetching.suppliers import Clone, Remote
 from tests.gitrepository import git
 from tests.gitserver import served
 from tests.indexer.fetching.repositories import Asked, add_commit, contents, fetch, head, written, xla
@@ -64,7 +63,7 @@ def test_a_damaged_clone_is_told_to_be_that(cache: SourceCache, repository: Path
     with pytest.raises(FramedexError) as error:
         fetch(cache, xla(commit), Clone.at(repository))
     assert "fetch --remove" not in error.value.remedy
-    assert fetched_already(cache, xla(commit)) is None
+    assert find_fetched_checkout(cache, xla(commit)) is None
 
 
 def test_nothing_that_a_clone_configures_runs(cache: SourceCache, repository: Path, tmp_path: Path) -> None:

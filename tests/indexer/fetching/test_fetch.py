@@ -8,10 +8,9 @@ import pytest
 
 from framedex.errors import FramedexError
 from framedex.fetching.cache import SourceCache
-from framedex.fetching.clones import Clone
-from framedex.fetching.fetch import fetched_already
-from framedex.fetching.remotes import Remote
-from framedex.releases.checkout import read_checkout
+from framedex.fetching.fetch import find_fetched_checkout
+from framedex.fetching.suppliers import Clone, Remote
+from framedex.releases.roots import read_checkout
 from tests.gitrepository import git
 from tests.gitserver import served
 from tests.indexer.fetching.repositories import Asked, add_commit, contents, fetch, head, written, xla
@@ -41,10 +40,10 @@ def test_the_text_of_files_that_are_not_wanted_does_not_come(cache: SourceCache,
 
 def test_what_is_there_is_found_without_a_word_to_anybody(cache: SourceCache, repository: Path) -> None:
     wanted = xla(head(repository))
-    assert fetched_already(cache, wanted) is None
+    assert find_fetched_checkout(cache, wanted) is None
     with served(repository.parent) as server:
         folder = fetch(cache, wanted, Remote(f"{server.address}/xla.git"))
-    assert fetched_already(cache, wanted) == folder
+    assert find_fetched_checkout(cache, wanted) == folder
     assert fetch(cache, wanted, Remote("http://127.0.0.1:1/xla.git")) == folder
 
 
@@ -90,7 +89,7 @@ def test_what_is_there_is_found_without_git(
     wanted = xla(head(repository))
     folder = fetch(cache, wanted, Clone.at(repository))
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert fetched_already(cache, wanted) == folder
+    assert find_fetched_checkout(cache, wanted) == folder
 
 
 def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:

@@ -11,9 +11,8 @@ import pytest
 
 from framedex.errors import FramedexError
 from framedex.fetching.cache import SourceCache
-from framedex.fetching.clones import Clone
-from framedex.fetching.fetch import fetched_already
-from framedex.fetching.remotes import Remote
+from framedex.fetching.fetch import find_fetched_checkout
+from framedex.fetching.suppliers import Clone, Remote
 from tests.gitserver import Served, served
 from tests.indexer.fetching.repositories import Asked, add_commit, contents, fetch, head, written, xla
 
@@ -22,7 +21,7 @@ import sys
 from pathlib import Path
 from framedex.fetching.cache import SourceCache
 from framedex.fetching.fetch import fetch_sources
-from framedex.fetching.remotes import Remote
+from framedex.fetching.suppliers import Remote
 from framedex.fetching.wanted import Wanted
 from framedex.progress import Silence
 cache, address, commit = sys.argv[1:]
@@ -39,7 +38,7 @@ def test_an_interrupted_fetch_goes_on_where_it_was(cache: SourceCache, repositor
         remote = Remote(f"{server.address}/xla.git", batch=1)
         with pytest.raises(FramedexError, match="could not be fetched"):
             fetch(cache, wanted, remote)
-        assert fetched_already(cache, wanted) is None
+        assert find_fetched_checkout(cache, wanted) is None
         asked: list[list[str]] = []
         server.before = lambda _number: True
         folder = fetch(cache, wanted, Asked(remote, asked))
@@ -75,7 +74,7 @@ def test_a_process_killed_at_any_request_leaves_what_the_next_goes_on_with(
         killed.append(_process(cache, server, commit))
         killed[0].communicate()
         assert killed[0].returncode == -signal.SIGKILL
-        assert fetched_already(cache, xla(commit)) is None
+        assert find_fetched_checkout(cache, xla(commit)) is None
         server.before = lambda _number: True
         again = _process(cache, server, commit)  # it waits for what the killed one has left running
         said, _ = again.communicate()
@@ -98,7 +97,7 @@ def test_ctrl_c_ends_all_that_was_started(cache: SourceCache, repository: Path) 
         interrupted.append(_process(cache, server, commit))
         interrupted[0].communicate()
         assert interrupted[0].returncode != 0
-        assert fetched_already(cache, xla(commit)) is None
+        assert find_fetched_checkout(cache, xla(commit)) is None
         server.before = lambda _number: True
         # `fetch` fails where the lock is still held by a process that was left.
         assert written(fetch(cache, xla(commit), Remote(f"{server.address}/xla.git"))) == contents()

@@ -9,9 +9,9 @@ import pytest
 
 from framedex.errors import FramedexError
 from framedex.fetching.cache import SourceCache
-from framedex.fetching.fetch import fetched_already
-from framedex.fetching.remotes import Remote
-from framedex.releases.checkout import commit_of
+from framedex.fetching.fetch import find_fetched_checkout
+from framedex.fetching.suppliers import Remote
+from framedex.releases.roots import commit_of
 from tests.gitrepository import git
 from tests.gitserver import served, served_as_files, silent
 from tests.indexer.fetching.repositories import add_commit, contents, fetch, head, written, xla
@@ -51,15 +51,15 @@ def test_a_tag_that_is_another_commit_is_refused(cache: SourceCache, repository:
     ):
         fetch(cache, xla(commit, "jax-v1.2"), Remote(f"{server.address}/xla.git"))
     assert "https://github.com/openxla/xla" in error.value.remedy
-    assert fetched_already(cache, xla(commit)) is None
-    assert fetched_already(cache, xla("", "jax-v1.2")) is None
+    assert find_fetched_checkout(cache, xla(commit)) is None
+    assert find_fetched_checkout(cache, xla("", "jax-v1.2")) is None
 
 
 def test_a_release_whose_commit_is_not_known_comes_by_its_tag(cache: SourceCache, repository: Path) -> None:
     wanted = xla("", "jax-v1.2")
     with served(repository.parent) as server:
         folder = fetch(cache, wanted, Remote(f"{server.address}/xla.git"))
-    assert folder == cache.checkout("xla", head(repository)) == fetched_already(cache, wanted)
+    assert folder == cache.checkout("xla", head(repository)) == find_fetched_checkout(cache, wanted)
     assert commit_of(folder, "jax-v1.2") == head(repository)
 
 

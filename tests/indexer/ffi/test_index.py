@@ -128,7 +128,7 @@ def test_a_run_counts_once_for_a_line_that_both_of_its_stacks_pass(calls: Indexe
 
 def test_callers_and_callees_cross_from_python_into_the_handler_and_back(calls: IndexedRun) -> None:
     with calls.open() as index:
-        (handler,) = [each for each in index.functions.named("RmsNorm") if each.name == "RmsNorm"]
+        (handler,) = [each for each in index.functions.find("RmsNorm") if each.name == "RmsNorm"]
         (caller,) = [edge for edge in index.functions.callers(handler.id) if edge.caller.language == "python"]
         assert caller.caller.name == "rms_norm"
         assert [site.line for site in caller.sites] == [line_of(EXAMPLE, 'jax.ffi.ffi_call("rms_norm", ')]
@@ -137,7 +137,7 @@ def test_callers_and_callees_cross_from_python_into_the_handler_and_back(calls: 
 
 def test_what_the_author_wrote_stands_for_the_handler(calls: IndexedRun) -> None:
     with calls.open() as index:
-        found = index.functions.named("(anonymous namespace)::scale_later")
+        found = index.functions.find("(anonymous namespace)::scale_later")
         assert [each.name for each in found] == ["ScaleLater"]
         assert "scale_later" in [edge.caller.name for edge in index.functions.callers(found[0].id)]
 
@@ -145,7 +145,7 @@ def test_what_the_author_wrote_stands_for_the_handler(calls: IndexedRun) -> None
 def test_a_function_is_one_whether_it_was_walked_or_told(calls: IndexedRun) -> None:
     """Given a decorated function that is on walked stacks and on those of sites, then it is one, at its def."""
     with calls.open() as index:
-        found = [each for each in index.functions.named("rms_norm") if each.location and each.name == "rms_norm"]
+        found = [each for each in index.functions.find("rms_norm") if each.location and each.name == "rms_norm"]
     assert len([each for each in found if each.module == str(EXAMPLE)]) == 1
     assert found[0].location is not None
     assert found[0].location.line == line_of(EXAMPLE, "def rms_norm(")
@@ -199,7 +199,7 @@ def test_an_ambiguous_run_shows_its_candidates_and_counts_for_no_line(tmp_path: 
             boundaries = {} if summary is None else {name: count for name, count, _ in summary.boundaries}
             assert boundaries.get("rms_norm") == runs
     text = CliRunner().invoke(cli, ["--index", str(path), "trace", str(call)]).stdout
-    assert text.count("it may have been called from the ffi_call at") == 2
+    assert text.count("possibly called from the ffi_call at") == 2
     assert text.count("[ambiguous]") == 2
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from framedex.ffi import RunJoin, follow_ffi, split_function
+from framedex.ffi import RunJoin, parse_ffi_joins, split_function
 from framedex.model import Calls, Capture, Description, Function, Join, Metadata, Stack, Thread
 
 SHAPE = {"arguments": "f32[4]", "results": "f32[4]"}
@@ -53,7 +53,7 @@ def instance(number: int | None, join: str, key: str | None, **changes: Any) -> 
 
 def join_of(run: Capture) -> RunJoin | None:
     """The join of the first run of a capture."""
-    return follow_ffi(run).runs.join(int(run.calls.function[0]), run.calls.arguments[0])
+    return parse_ffi_joins(run).runs.join(int(run.calls.function[0]), run.calls.arguments[0])
 
 
 def joined(*descriptions: tuple[str, dict[str, Any]], **run: Any) -> RunJoin | None:
@@ -87,7 +87,7 @@ def test_shapes_that_were_cut_off_are_compared_as_far_as_they_go() -> None:
 
 def test_without_a_site_the_compiled_program_tells_the_lines() -> None:
     run = capture(instance(7, "exact", None), runs=[SHAPE | {"instance": 7}])
-    followed, join = follow_ffi(run), join_of(run)
+    followed, join = parse_ffi_joins(run), join_of(run)
     assert join is not None
     (key,) = join.sites
     assert followed.sites[key].from_metadata
@@ -97,10 +97,10 @@ def test_without_a_site_the_compiled_program_tells_the_lines() -> None:
 
 def test_a_site_that_another_process_met_has_the_lines_of_the_compiled_program() -> None:
     run = capture(instance(7, "exact", "0x1"), runs=[SHAPE | {"instance": 7}])
-    followed = follow_ffi(run)
+    followed = parse_ffi_joins(run)
     assert join_of(run) == RunJoin(Join.EXACT, ("0x1",))
     assert followed.sites["0x1"].from_metadata
-    assert not follow_ffi(capture(site("0x1"), instance(7, "exact", "0x1"), runs=[{}])).sites["0x1"].from_metadata
+    assert not parse_ffi_joins(capture(site("0x1"), instance(7, "exact", "0x1"), runs=[{}])).sites["0x1"].from_metadata
 
 
 def test_a_program_that_tells_no_lines_leaves_a_run_without_a_site() -> None:
@@ -128,7 +128,7 @@ def test_nothing_in_odd_descriptions_raises() -> None:
         ("something else", {"x": 1}),
     ]
     run = capture(*odd, runs=[{"instance": 7}, {"instance": [1]}, {}])
-    followed = follow_ffi(run)
+    followed = parse_ffi_joins(run)
     assert not any(followed.runs.join(0, text) for text in run.calls.arguments)
 
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 import pytest
 
 from framedex.ffi import Problem
-from framedex.ffi.explain import explain_error, explain_problem
 from framedex.ffi.model import Signature
-from framedex.ffi.signature import attribute_names, attribute_types, mismatches, signature_of, signature_text
+from framedex.ffi.signatures import (
+    explain_error,
+    explain_problem,
+    find_mismatches,
+    format_signature,
+    parse_attribute_names,
+    parse_attribute_types,
+    parse_signature,
+)
 from tests.timing import seconds_of
 
 ANY_RANK = "18446744073709551615ul"
@@ -23,7 +30,7 @@ def buffer(dtype: int, rank: str = ANY_RANK) -> str:
 
 
 def signature(*tags: str) -> str:
-    return signature_text(signature_of(["(xla::ffi::ExecutionStage)3", "xla::ffi::Error (*)()", *tags]))
+    return format_signature(parse_signature(["(xla::ffi::ExecutionStage)3", "xla::ffi::Error (*)()", *tags]))
 
 
 def test_dtypes_ranks_and_attributes_are_decoded() -> None:
@@ -50,20 +57,20 @@ def test_where_a_call_does_not_fit() -> None:
         ({"arguments": "f32[2], f...", "attributes": "a=1, b..."}, []),
     ]
     for given, said in cases:
-        assert mismatches(NORM, given) == said
+        assert find_mismatches(NORM, given) == said
 
 
 def test_ranks_and_open_ends() -> None:
     takes = Signature(("f32 of rank 2", "..."), (), ())
-    assert mismatches(takes, {"arguments": "f32[2,2], s8[], s8[]"}) == []
-    assert mismatches(takes, {"arguments": "f32[2]"}) == [
+    assert find_mismatches(takes, {"arguments": "f32[2,2], s8[], s8[]"}) == []
+    assert find_mismatches(takes, {"arguments": "f32[2]"}) == [
         "Argument 0 is f32[2], of rank 1; the handler takes f32 of rank 2."
     ]
-    assert mismatches(takes, {"arguments": ""}) == ["It takes at least 1 argument; the call gives 0."]
+    assert find_mismatches(takes, {"arguments": ""}) == ["It takes at least 1 argument; the call gives 0."]
 
 
 def test_names_of_attributes_are_told_from_what_is_inside_of_them() -> None:
-    assert attribute_names('how="a, b=\\"c", sizes=s32[1,2], more={x=1, y={z=2}}, last=3') == [
+    assert parse_attribute_names('how="a, b=\\"c", sizes=s32[1,2], more={x=1, y={z=2}}, last=3') == [
         *("how", "sizes", "more", "last"),
     ]
 
@@ -125,7 +132,7 @@ def test_diagnostics_that_follow_each_other_without_a_gap_are_told_apart() -> No
         (
             "attribute type: it doesn't match any of the variant types",
             "k=s64(3)",
-            "An attribute has another type",
+            "An attribute does not have the type",
             "NumPy",
         ),
     ],
@@ -140,8 +147,8 @@ def test_an_attribute_of_another_type_has_its_remedy(diagnostic: str, given: str
 def test_types_of_attributes_are_read_with_their_names() -> None:
     given = 'a=s32(3), b=f64[1,2], c="x=1, y", d={e=s32(1), f="}"}, g=true, h=4'
     types = {"a": "s32", "b": "f64[]", "c": "string", "d": "dictionary", "g": "pred", "h": ""}
-    assert attribute_types(given) == types
-    assert attribute_names(given) == list(types)
+    assert parse_attribute_types(given) == types
+    assert parse_attribute_names(given) == list(types)
 
 
 def test_a_target_of_another_platform_is_told_from_one_of_none() -> None:
@@ -159,4 +166,4 @@ def test_what_a_run_was_given_is_read_in_linear_time(unit: str) -> None:
     """A damaged capture may give any text; quadratic work would take a quarter of a minute."""
     given = unit * (60_000 // len(unit))
     values = {"arguments": given, "results": given, "attributes": given}
-    assert seconds_of(lambda: mismatches(NORM, values)) < 1.0
+    assert seconds_of(lambda: find_mismatches(NORM, values)) < 1.0

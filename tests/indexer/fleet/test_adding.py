@@ -401,7 +401,7 @@ def test_the_verb_tells_what_came_of_each_capture(tmp_path: Path, monkeypatch: p
 
     assert done.exit_code == 1
     assert f" of {JOB}, rank 0: " in done.stdout and f" of {JOB}, rank 1: " in done.stdout
-    assert "torn is not added. " in done.stderr and "empty is not added. " in done.stderr
+    assert "torn was not added. " in done.stderr and "empty was not added. " in done.stderr
     assert "Next: `framedex fleet query" in done.stderr
 
     again = CliRunner().invoke(cli, ["fleet", "add", str(folder), "--json"])

@@ -11,7 +11,7 @@ from framedex.fleet.committed import Committed, rows_of_capture
 from framedex.fleet.compacting import compact
 from framedex.fleet.place import Place
 from framedex.progress import Silence
-from framedex.regularfile import LARGEST_FILE
+from framedex.regularfile import MAX_FILE_BYTES
 from tests.indexer.fleet.fleets import added, asked, job
 
 
@@ -42,6 +42,6 @@ def test_what_could_not_be_read_is_read_again(tmp_path: Path) -> None:
 def test_a_file_of_a_folder_may_be_larger_than_a_source(tmp_path: Path) -> None:
     """Given a busy day, then one file has the rows of all its captures."""
     with (tmp_path / "day.parquet").open("wb") as file:
-        file.truncate(LARGEST_FILE + 1)
+        file.truncate(MAX_FILE_BYTES + 1)
     content = Place(str(tmp_path)).read("day.parquet")
-    assert content is not None and len(content) == LARGEST_FILE + 1
+    assert content is not None and len(content) == MAX_FILE_BYTES + 1

@@ -477,7 +477,7 @@ def test_what_lacks_calls_is_told_and_nothing_is_put_in_its_place(
     for _ in range(2):
         done = CliRunner().invoke(cli, ["fleet", "compact", "--store", str(store)])
         assert done.exit_code == 1 and f"Remove {store}/captures/" in done.stderr, done.output
-        assert done.stdout == "10 captures in 9 parts, which were in 10\n" or done.stdout == "10 captures in 9 parts\n"
+        assert done.stdout == "10 captures in 9 parts, merged from 10\n" or done.stdout == "10 captures in 9 parts\n"
         age(store)
 
     day = next(name for name in before if name.startswith("captures")).split("/")[1]

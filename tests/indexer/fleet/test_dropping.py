@@ -191,7 +191,7 @@ def test_the_verb_shows_what_would_go_and_drops_it_when_told_to(store: Path) -> 
     document = json.loads(framedex("--before", DAYS[2], "--job", "train", "--yes", "--json").stdout)
     assert document["captures"]["captures"] == 2 and document["swept"]["files"] > 0
     assert len(of(store)) == 4
-    assert "nothing to drop" in framedex("--before", DAYS[2], "--job", "train").stderr
+    assert "No captures to drop" in framedex("--before", DAYS[2], "--job", "train").stderr
     assert "Removed" in framedex("--job", "train", "--yes").stderr
     assert "Give --before" in framedex(status=2).stderr
     assert "is no day" in framedex("--before", "yesterday", status=1).stderr

@@ -129,7 +129,7 @@ def test_what_is_pulled_twice_is_there_once_and_what_has_grown_is_replaced(store
 
     again = framedex("fleet", "pull", "--store", store, "-o", index)
 
-    assert again.stdout.count("known already") == again.stdout.count(f" of {JOB}, rank ") == 2
+    assert again.stdout.count("already indexed") == again.stdout.count(f" of {JOB}, rank ") == 2
     assert told(index) == before
     assert len(list((tmp_path / "captures").iterdir())) == 2
 

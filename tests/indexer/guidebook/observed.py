@@ -1,14 +1,14 @@
-"""A real program that says in steps what it shows, recorded on the mock TPU, indexed and observed once."""
+"""A real program with steps, recorded on the mock TPU, indexed and observed once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from framedex.guidebook.observing import observe
+from framedex.guidebook.observations import observe
 from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
-from framedex.model.guidebook.observed import Observations, Observed
+from framedex.model.guidebook import Observations, Observed
 from tests.once import made_once
 from tests.running import run
 
@@ -17,20 +17,20 @@ PROGRAM = "guidebook_steps.py"
 
 @dataclass(frozen=True)
 class ObservedProgram:
-    """The program's capture, an index of it, and what was observed in that."""
+    """The program's capture, its index, and its observations."""
 
     capture: Path
     index: Path
     observations: Observations
 
     def function(self, name: str) -> Observed:
-        """What was observed of a function."""
+        """The observations of a function."""
         (found,) = (each for each in self.observations.functions if each.function == name)
         return found
 
 
 def observed_program() -> ObservedProgram:
-    """It is everybody's: to change the capture, copy it."""
+    """The observed program, shared by all tests: copy the capture to change it."""
     return made_once("guidebook-steps", _observe)
 
 

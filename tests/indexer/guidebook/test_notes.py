@@ -1,4 +1,4 @@
-"""What we say of functions and objects in our own words."""
+"""The hand-written notes on functions and objects."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from framedex.guidebook.described import described
+from framedex.guidebook.api_functions import read_api_functions
 from framedex.guidebook.notes import FOLDER, note, object_note
-from framedex.model.guidebook.described import Kind
-from framedex.objects.table import function_named
+from framedex.model.guidebook import Kind
+from framedex.objects.table import find_boundary_function
 
-FUNCTIONS = {function.name: function for function in described()}
+FUNCTIONS = {function.name: function for function in read_api_functions()}
 NOTES = sorted(FOLDER.glob("*.md"))
 OBJECT_NOTES = sorted((FOLDER / "objects").glob("*.md"))
 LONGEST = 1_000
-"""Characters: a screen's worth."""
+"""Maximum number of characters: one screen."""
 
 
 def test_each_function_of_the_table_has_a_note_under_its_name() -> None:
@@ -25,7 +25,7 @@ def test_each_function_of_the_table_has_a_note_under_its_name() -> None:
 
 
 def test_notes_of_objects_are_of_types_that_calls_make() -> None:
-    every = (function_named(name) for name in FUNCTIONS)
+    every = (find_boundary_function(name) for name in FUNCTIONS)
     types = {each.type for function in every for each in function.objects}
     assert {path.stem for path in OBJECT_NOTES} <= types
     assert object_note("buffer") is not None

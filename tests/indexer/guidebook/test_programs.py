@@ -1,13 +1,13 @@
-"""What a program says of its steps."""
+"""Parsing the steps of programs."""
 
 from __future__ import annotations
 
 import pytest
 
-from framedex.guidebook.programs import read_program
+from framedex.guidebook.observations import read_program
 
 
-def test_a_step_has_the_comments_below_it_as_text_and_what_follows_as_code() -> None:
+def test_a_step_has_its_comments_as_text_and_the_following_lines_as_code() -> None:
     program = read_program(
         '"""What happens.\n\nIn two\nlines."""\nimport jax\n'
         "if True:\n    # step: First\n    # A text.\n    #\n    # More.\n    x = 1\n    # said of y\n    y = 2\n\n"
@@ -25,7 +25,7 @@ def test_a_step_has_the_comments_below_it_as_text_and_what_follows_as_code() -> 
 @pytest.mark.parametrize(
     "source", ["", "x = 1\n", "# step:\n", "# step: A\nx = (\n", "# step: A\nx = \x00\n", "#step: A\n"]
 )
-def test_what_is_no_program_with_steps_is_none(source: str) -> None:
+def test_a_program_without_steps_is_none(source: str) -> None:
     assert read_program(source) is None
 
 
@@ -46,6 +46,6 @@ def test_lines_end_as_those_of_any_system(end: str) -> None:
     assert (first.first, first.last, last.first) == (2, 4, 5)
 
 
-def test_what_the_compiler_thinks_of_a_program_is_not_told(recwarn: pytest.WarningsRecorder) -> None:
+def test_syntax_warnings_of_a_program_are_suppressed(recwarn: pytest.WarningsRecorder) -> None:
     assert read_program('# step: First\nx = "\\d"\n') is not None
     assert not recwarn.list

@@ -63,7 +63,7 @@ def test_stacks_without_a_time_come_by_what_they_count(tmp_path: Path, monkeypat
     for place in ("/app/held.py:1", "/app/held.py"):
         found = json.loads(framedex("where", place, "--limit", "3", "--json").stdout)["stacks"]
         assert [each["calls"] for each in found] == [300, 299, 298]
-    assert "stacks, those of most calls first:" in framedex("where", "/app/held.py:1").stdout
+    assert "stacks, most calls first:" in framedex("where", "/app/held.py:1").stdout
 
 
 @pytest.mark.parametrize("name", WITH_PROGRAM)

@@ -43,7 +43,7 @@ def test_again_it_is_known_and_changed_it_is_replaced(here: Path) -> None:
     file = here / "a.txt"
     file.write_text("main;f 3\n")
     assert "1 sample, 1 stack" in framedex("import", file).stdout
-    assert "known already" in framedex("import", "a.txt").stdout
+    assert "already imported" in framedex("import", "a.txt").stdout
     file.write_text("main;f 3\nmain;g 4\n")
     assert "read again: it has changed" in framedex("import", file).stdout
     assert _counts(here) == {"imported collapsed a.txt": 7}
@@ -76,7 +76,7 @@ def test_it_is_listed_marked_and_removed_and_the_file_stays(here: Path) -> None:
     assert "1 sample, 1 stack" in listed.stdout and "imported collapsed a.txt" in listed.stdout
     summed = framedex("summary")
     assert summed.stdout.startswith("Capture 1 of imported collapsed a.txt")
-    assert "(1) was imported: what counts as calls are samples" in summed.stderr
+    assert "(1) was imported: calls are samples here" in summed.stderr
     assert framedex("captures", "rm", "1").exit_code == 0
     assert _counts(here) == {}
     assert list((here / ".framedex" / "captures").iterdir()) == []
@@ -296,4 +296,4 @@ def test_names_that_are_nothing_but_brackets_are_read_at_once(here: Path) -> Non
     (here / "a.txt").write_text(f"main (a.py:1) 1\n{label};main (a.py:1);{nested} 1\n")
     # Work that grows with the square of the length would take seconds.
     assert seconds_of(lambda: framedex("import", "a.txt")) < 1
-    assert "known already" in framedex("import", "a.txt").stdout
+    assert "already imported" in framedex("import", "a.txt").stdout

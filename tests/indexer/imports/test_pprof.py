@@ -70,7 +70,7 @@ def test_another_value_weighs_it_when_it_is_named(here: Path) -> None:
 def test_a_binary_names_addresses_that_have_no_name_if_it_is_proved(here: Path, library: Path) -> None:
     """Given an address in a library with its build-id, then its function and line are found; not with another id."""
     from framedex.binaries import Binary
-    from framedex.binaries.htlhash import htlhash
+    from framedex.binaries.recorded_files import htlhash
 
     binary = Binary.open(library)
     address = middle_of(library, "_ZN7runtime8allocateEm")

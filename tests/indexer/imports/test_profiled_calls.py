@@ -13,7 +13,7 @@ import pytest
 from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
 from framedex.model import CallFilter, CallRow
-from framedex.model.profiled import ProfiledRun
+from framedex.model.totals import ProfiledRun
 from tests.indexer.imports.profiles import framedex
 from tests.once import made_once
 from tests.running import run
@@ -42,8 +42,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _profiled(project: Path) -> list[tuple[CallRow, ProfiledRun | None]]:
     """The calls that ran a program, by their start, each with what profiles have of it."""
     with Index.open(project / ".framedex" / "index.db") as index:
-        calls = index.calls.named(index.calls.find(CallFilter(capture=1, function="PJRT_LoadedExecutable_Execute")))
-        return [(call, index.calls.profiled(call)) for call in calls]
+        calls = index.calls.with_object_names(
+            index.calls.find(CallFilter(capture=1, function="PJRT_LoadedExecutable_Execute"))
+        )
+        return [(call, index.calls.find_profiled_run(call)) for call in calls]
 
 
 def test_calls_have_the_ops_of_their_own_runs(project: Path) -> None:

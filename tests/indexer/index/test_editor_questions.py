@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index
-from framedex.index.file.database import PATIENCE, connect_reading
-from framedex.index.read.rows import Reader
-from framedex.index.read.scope import Scope
+from framedex.index.file.database import LOCK_TIMEOUT_S, connect_reading
+from framedex.index.read.rows import Reader, Scope
 from framedex.model import FrameRow
 from tests.server.recording import Recording, record, write_index
 from tests.server.roads import Roads, record_roads
@@ -138,7 +137,7 @@ QUESTIONS: dict[str, Callable[[Index, Recording], object]] = {
     "declaration": lambda index, it: index.line(str(it.client), 4).roads_outward(everything),
     "implementation": lambda index, it: index.line(str(it.demo), 9).ends(),
     "stacks": lambda index, it: index.line(str(it.demo), 9).stacks(),
-    "calls": lambda index, it: (index.calls.with_stacks([1, 2], 9), index.calls.with_stacks([1, 2], 9, 1)),
+    "calls": lambda index, it: (index.calls.find_by_stacks([1, 2], 9), index.calls.find_by_stacks([1, 2], 9, 1)),
     "whole stack": lambda index, it: index.calls.chains_of_stack(1),
     "prepare": lambda index, it: index.line(str(it.demo), 9).functions(),
     "incoming": lambda index, it: (index.functions.callers(3), index.functions.direct_callers(3)),
@@ -169,9 +168,9 @@ def test_no_question_scans_a_table_that_grows(recording: Recording, *, is_latest
     asked: set[str] = set()
     for question, ask in QUESTIONS.items():
         before = len(asked)
-        connection = connect_reading(recording.index, PATIENCE)
+        connection = connect_reading(recording.index, LOCK_TIMEOUT_S)
         connection.set_trace_callback(asked.add)
-        with Index(Reader.on(connection, recording.index, {}, Scope(is_latest))) as index:
+        with Index(Reader.from_connection(connection, recording.index, {}, Scope(is_latest))) as index:
             ask(index, recording)
         assert len(asked) > before or question == "of a capture"
 

@@ -62,7 +62,7 @@ def test_a_boundary_function_alone(project: Project) -> None:
 def test_small_functions_are_merged_and_nothing_is_lost(project: Project) -> None:
     capture = project.ingest().capture(1)
     for most in (0, 1, 4, 100):
-        _check_merged(flame_graph(capture, most=most), len(capture.flame_graph().nodes), most)
+        _check_merged(flame_graph(capture, max_nodes=most), len(capture.flame_graph().nodes), most)
 
 
 def _check_merged(graph: FlameGraph, nodes: int, most: int) -> None:

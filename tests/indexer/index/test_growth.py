@@ -18,7 +18,7 @@ RUN = Metadata(started_unix_ns=1_700_000_000_000_000_000, pid=100, host="here", 
 TOTALS = ("nodes", "functions", "stack_calls", "steps", "code_steps", "readable_steps", "edges", "code_edges")
 
 
-def test_a_grown_capture_replaces_what_was_there(project: Project) -> None:
+def test_a_grown_capture_replaces_its_earlier_rows(project: Project) -> None:
     """Given a capture indexed after three of its four calls, when it is whole, then the index is as if read once."""
     whole = replace(project.capture, metadata=RUN)
     at_once, grown = project.folder / "at-once.db", project.folder / "grown.db"
@@ -30,7 +30,7 @@ def test_a_grown_capture_replaces_what_was_there(project: Project) -> None:
         assert _rows(grown, table) == _rows(at_once, table), table
 
 
-def test_a_grown_capture_keeps_its_number_and_leaves_the_others_alone(project: Project) -> None:
+def test_a_grown_capture_keeps_its_id_and_other_captures_are_unchanged(project: Project) -> None:
     """Given two captures, when the first grows, then the second's calls and the totals of both are right."""
     first = replace(project.capture, metadata=RUN)
     second = project.again("second", metadata=replace(RUN, pid=200))
@@ -49,7 +49,7 @@ def test_a_grown_capture_keeps_its_number_and_leaves_the_others_alone(project: P
     assert _select(grown, "SELECT count(*) FROM arguments") == _select(in_turn, "SELECT count(*) FROM arguments")
 
 
-def test_a_capture_with_the_same_signature_is_left_alone(project: Project) -> None:
+def test_a_capture_with_the_same_signature_is_skipped(project: Project) -> None:
     """Given two indexers that read the same capture, the one that comes second finds it done."""
     capture = replace(project.capture, metadata=RUN)
     with Store(project.index) as store:
@@ -59,7 +59,7 @@ def test_a_capture_with_the_same_signature_is_left_alone(project: Project) -> No
     assert _select(project.index, "SELECT count(*) FROM calls") == [(4,)]
 
 
-def test_a_function_without_calls_is_not_among_those_a_name_may_mean(project: Project) -> None:
+def test_a_function_without_calls_does_not_match_a_name(project: Project) -> None:
     known = (*project.capture.functions, Function("pjrt", "PJRT_Client_BufferFromHostBuffer_Again"))
 
     with project.ingest(capture=replace(project.capture, functions=known)) as index:
@@ -68,7 +68,7 @@ def test_a_function_without_calls_is_not_among_those_a_name_may_mean(project: Pr
     assert found is not None and found.id == 3
 
 
-def test_threads_of_one_name_are_told_apart_and_the_main_one_is_called_so(project: Project) -> None:
+def test_thread_labels_are_unique_and_name_the_main_thread(project: Project) -> None:
     threads = (Thread(100, "python"), Thread(101, "python"))
 
     with project.ingest(capture=replace(project.capture, metadata=RUN, threads=threads)) as index:

@@ -36,7 +36,7 @@ def test_the_lines_of_recorded_functions_come_from_a_few_files(project: Project,
     assert _convert(project) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
 
 
-def test_functions_of_a_folder_that_was_forgotten_are_looked_for_in_the_others(project: Project, tree: Path) -> None:
+def test_functions_of_a_removed_folder_are_searched_in_the_other_folders(project: Project, tree: Path) -> None:
     moved = tree.with_name("moved")
     with Store(project.index) as store:
         find_sources(store, Silence())
@@ -50,7 +50,7 @@ def test_functions_of_a_folder_that_was_forgotten_are_looked_for_in_the_others(p
     assert _convert(project) == Location(str(moved / "glue.cc"), 2, How.DEFINITION)
 
 
-def test_a_checkout_that_was_moved_is_found_where_it_is_now(project: Project, tree: Path) -> None:
+def test_a_moved_checkout_is_found_at_its_new_path(project: Project, tree: Path) -> None:
     """Given that the folder of before is not removed, then what is kept of it stands behind what is here."""
     moved = tree.with_name("moved")
     with Store(project.index) as store:
@@ -63,7 +63,7 @@ def test_a_checkout_that_was_moved_is_found_where_it_is_now(project: Project, tr
     assert _convert(project) == Location(str(moved / "glue.cc"), 2, How.DEFINITION)
 
 
-def test_the_rest_is_read_later_and_nothing_twice(project: Project, tree: Path) -> None:
+def test_remaining_files_are_read_later_and_no_file_is_read_twice(project: Project, tree: Path) -> None:
     with Store(project.index) as store:
         needed = find_needed_sources(store, Silence())
         report = find_sources(store, Silence())
@@ -73,7 +73,7 @@ def test_the_rest_is_read_later_and_nothing_twice(project: Project, tree: Path) 
         assert find_sources(store, Silence()).parsed == 0
 
 
-def test_recorded_functions_are_placed_before_the_rest_is_read(project: Project, tree: Path) -> None:
+def test_recorded_functions_are_located_before_remaining_files_are_read(project: Project, tree: Path) -> None:
     """Given Ctrl-C right after the needed files, then another process already sees the lines."""
     with Store(project.index) as store, pytest.raises(KeyboardInterrupt):
         find_sources(store, _InterruptBefore("Reading sources"))
@@ -95,7 +95,7 @@ def test_a_saved_file_is_read_again_at_once(project: Project, tree: Path) -> Non
     assert _convert(project) == Location(str(tree / "glue.cc"), 3, How.DEFINITION)
 
 
-def test_a_saved_file_that_is_gone_takes_its_places_with_it(project: Project, tree: Path) -> None:
+def test_a_deleted_file_loses_its_locations(project: Project, tree: Path) -> None:
     with Store(project.index) as store:
         find_sources(store, Silence())
         (tree / "glue.cc").unlink()
@@ -112,16 +112,16 @@ def test_a_file_that_was_only_touched_keeps_its_rows(project: Project, tree: Pat
         assert find_sources(store, Silence()).parsed == 0
 
 
-def test_calls_are_kept_with_their_definition_and_readable_by_any_tool(project: Project, tree: Path) -> None:
+def test_calls_are_stored_as_json_with_their_definition(project: Project, tree: Path) -> None:
     with Store(project.index) as store:
         find_sources(store, Silence())
-        (definition,) = store.sources.definitions_in(str(tree / "other_7.cc"))
+        (definition,) = store.sources.find_definitions_with_calls(str(tree / "other_7.cc"))
         assert [site.callee for site in definition.calls] == ["g"]
         query = """SELECT caller, line, "column", kind FROM call_sites_readable WHERE callee = 'g' AND line = 1"""
         assert ("other_7", 1, 24, "call") in store.sources.connection.execute(query).fetchall()
 
 
-def test_what_could_not_be_read_is_counted(project: Project, tree: Path) -> None:
+def test_unreadable_files_are_counted(project: Project, tree: Path) -> None:
     (tree / "binary.cc").write_bytes(b"\0\1")
     (tree / "odd.cc").write_bytes(b"int f\xff() {}\n")
     (tree / "broken.cc").write_text("int f() { return (((; }\n")
@@ -141,7 +141,7 @@ def test_what_could_not_be_read_is_counted(project: Project, tree: Path) -> None
     assert any("not valid UTF-8" in message for message in problems)
     assert (
         str(tree / "broken.cc")
-        in problems["Places in it are not understood: unusual macros, or syntax errors."].examples
+        in problems["Parts of the file could not be parsed: unusual macros or syntax errors."].examples
     )
     (cpp,) = (totals for totals in health.totals if totals.language == "cpp")
     assert cpp.files == 67 and cpp.broken >= 1 and cpp.calling >= 60
@@ -162,7 +162,7 @@ class _InterruptBefore(Silence):
 
 def _convert(project: Project) -> Location | None:
     with Index.open(project.index) as index:
-        (function,) = index.functions.named("glue::convert")
+        (function,) = index.functions.find("glue::convert")
         return function.location
 
 

@@ -12,7 +12,7 @@ import pytest
 from framedex.index import Index, Store
 from framedex.index.ask.call import filters, totals
 from framedex.index.ask.capture.contents import boundary_totals, calls_of_boundary
-from framedex.index.read.asked import AskedCapture
+from framedex.index.read.subjects import AskedCapture
 from framedex.model import CallFilter, CallRow
 from framedex.progress import Advance, Silence
 from tests.indexer.index.busy import busy_capture, record_of
@@ -53,7 +53,7 @@ def index(indexed: Path) -> Iterator[Index]:
 def passing(index: Index, wanted: CallFilter) -> list[CallRow]:
     """The calls that pass, by a look at each of them."""
     stacks = {call.stack for call in index.calls.find(CallFilter(capture=1)) if _passes(index, call, wanted.through)}
-    address = index.objects.named(wanted.object, 1) if wanted.object is not None else None
+    address = index.objects.find(wanted.object, 1) if wanted.object is not None else None
     return [
         call
         for call in index.calls.find(CallFilter(capture=1))
@@ -88,7 +88,7 @@ def test_a_filter_lets_the_same_calls_pass_as_a_look_at_each(index: Index, wante
 
     assert index.calls.find(of_capture) == expected
     assert index.calls.find(of_capture, 7) == expected[-7:]
-    assert list(index.calls.each(of_capture, 7)) == expected[-7:]
+    assert list(index.calls.iterate(of_capture, 7)) == expected[-7:]
     assert index.calls.count(of_capture) == len(expected)
     found = index.calls.totals(of_capture)
     assert sum(each.calls for each in found) == len(expected)
@@ -107,14 +107,14 @@ def test_a_filter_lets_the_same_calls_pass_as_a_look_at_each(index: Index, wante
 def test_a_question_tells_how_far_it_is_until_it_is_through(
     index: Index, monkeypatch: pytest.MonkeyPatch, wanted: CallFilter
 ) -> None:
-    monkeypatch.setattr(filters, "_AT_ONCE", 500)
-    monkeypatch.setattr(totals, "_EXACT", 100)
-    silent = list(index.calls.each(wanted)), index.calls.count(wanted), index.calls.totals(wanted)
+    monkeypatch.setattr(filters, "_CALLS_PER_SLICE", 500)
+    monkeypatch.setattr(totals, "_MAX_EXACT_CALLS", 100)
+    silent = list(index.calls.iterate(wanted)), index.calls.count(wanted), index.calls.totals(wanted)
     every = index.calls.count(CallFilter())
     listener = _Listener()
-    index.tell(listener)
+    index.set_progress_listener(listener)
 
-    told = list(index.calls.each(wanted)), index.calls.count(wanted), index.calls.totals(wanted)
+    told = list(index.calls.iterate(wanted)), index.calls.count(wanted), index.calls.totals(wanted)
     assert told == silent
     assert index.calls.find(wanted) == told[0]
     assert len(listener.tasks) == 4
@@ -160,7 +160,7 @@ def test_percentiles_of_many_calls_are_within_a_hundredth(
     for wanted in (CallFilter(capture=1), CallFilter(capture=1, through="transfer"), CallFilter(slower_than=300)):
         exact = index.calls.totals(wanted, by_thread=by_thread)
         with monkeypatch.context() as context:
-            context.setattr(totals, "_EXACT", 100)
+            context.setattr(totals, "_MAX_EXACT_CALLS", 100)
             kept = index.calls.totals(wanted, by_thread=by_thread)
         assert len(kept) == len(exact) > 3
         for one, other in zip(exact, kept, strict=True):
@@ -184,11 +184,11 @@ def test_pages_of_a_function_follow_each_other(index: Index) -> None:
 
 
 def test_an_address_is_the_object_that_was_there_at_the_time(index: Index) -> None:
-    calls = index.calls.named(index.calls.find(CallFilter(capture=1)))
+    calls = index.calls.with_object_names(index.calls.find(CallFilter(capture=1)))
     named = [call for call in calls if "event" in call.objects]
     assert len(named) > CALLS // 2
     for call in named[:: len(named) // 40]:
-        found = index.objects.named(str(call.objects["event"]), 1)
+        found = index.objects.find(str(call.objects["event"]), 1)
         assert f"{found.address:#x}" == call.arguments["event"]
         time = call.start + (call.duration if call.function == "PJRT_Event_Create" else 0)
         (number,) = index._reader.rows(
@@ -203,4 +203,4 @@ def test_the_latest_calls_with_stacks_are_those_of_all_kinds(index: Index) -> No
     every = index.calls.find(CallFilter(capture=1))
     stacks = {every[0].stack, every[1].stack}
     expected = [call.id for call in reversed(every) if call.stack in stacks][:30]
-    assert [call.id for call in index.calls.with_stacks(stacks, 30, 1)] == expected
+    assert [call.id for call in index.calls.find_by_stacks(stacks, 30, 1)] == expected

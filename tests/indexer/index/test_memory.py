@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.index.read.memory import Memory
+from framedex.index.read.query_cache import QueryCache
 
 
 @pytest.fixture
@@ -29,19 +29,21 @@ def reader(database: Path) -> Iterator[sqlite3.Connection]:
 
 
 def test_something_is_made_once_while_nothing_changes(reader: sqlite3.Connection) -> None:
-    memory, made = Memory(), []
+    memory, made = QueryCache(), []
     for _ in range(2):
-        with memory.held(reader):
-            memory.recall("thing", lambda: made.append(1))
+        with memory.hold(reader):
+            memory.get_or_compute("thing", lambda: made.append(1))
     assert made == [1]
 
 
 def test_it_is_made_anew_after_somebody_has_written(database: Path, reader: sqlite3.Connection) -> None:
-    memory = Memory()
+    memory = QueryCache()
 
     def things() -> int:
-        with memory.held(reader):
-            return memory.recall("things", lambda: int(reader.execute("SELECT count(*) FROM things").fetchone()[0]))
+        with memory.hold(reader):
+            return memory.get_or_compute(
+                "things", lambda: int(reader.execute("SELECT count(*) FROM things").fetchone()[0])
+            )
 
     assert things() == 1
     with closing(sqlite3.connect(database, isolation_level=None)) as writer, writer:
@@ -51,7 +53,7 @@ def test_it_is_made_anew_after_somebody_has_written(database: Path, reader: sqli
 
 
 def test_one_answer_sees_one_state_of_the_index(database: Path, reader: sqlite3.Connection) -> None:
-    with Memory().held(reader), closing(sqlite3.connect(database, isolation_level=None)) as writer, writer:
+    with QueryCache().hold(reader), closing(sqlite3.connect(database, isolation_level=None)) as writer, writer:
         before = reader.execute("SELECT count(*) FROM things").fetchone()
         writer.execute("INSERT INTO things VALUES (2)")
         assert reader.execute("SELECT count(*) FROM things").fetchone() == before
@@ -65,15 +67,15 @@ def test_it_is_made_anew_after_a_file_has_changed_that_what_it_rests_on_looked_a
     source = tmp_path / "source.py"
     if change != "make":
         source.write_text("before")
-    memory = Memory()
+    memory = QueryCache()
 
     def size() -> int | None:
-        status = memory.file(str(source))
+        status = memory.find_file(str(source))
         return None if status is None else status.size
 
     def told() -> str:
-        with memory.held(reader):
-            return memory.recall("told", lambda: f"{memory.recall('size', size)} bytes")
+        with memory.hold(reader):
+            return memory.get_or_compute("told", lambda: f"{memory.get_or_compute('size', size)} bytes")
 
     before = told()
     source.unlink() if change == "remove" else source.write_text("it is longer now")
@@ -81,7 +83,7 @@ def test_it_is_made_anew_after_a_file_has_changed_that_what_it_rests_on_looked_a
 
 
 def test_nothing_is_kept_where_no_state_is_held() -> None:
-    memory, made = Memory(), []
-    memory.recall("thing", lambda: made.append(1))
-    memory.recall("thing", lambda: made.append(1))
+    memory, made = QueryCache(), []
+    memory.get_or_compute("thing", lambda: made.append(1))
+    memory.get_or_compute("thing", lambda: made.append(1))
     assert made == [1, 1]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index
-from framedex.index.ask.name.fits import Fit, fit, fit_of_function
-from framedex.index.file.installed import is_own
+from framedex.index.ask.name.matching import Fit, match_function, match_name
+from framedex.index.file.paths import is_user_file
 from tests.indexer.recorded import build_project
 
 
@@ -37,7 +37,7 @@ def test_how_well_a_text_fits_a_name() -> None:
         ("İstanbul_put", "put", Fit.WORDS),
     ]
     for name, wanted, expected in cases:
-        assert fit(name, wanted) is expected
+        assert match_name(name, wanted) is expected
 
 
 def test_the_last_parts_of_a_functions_name_are_its_name() -> None:
@@ -51,39 +51,39 @@ def test_the_last_parts_of_a_functions_name_are_its_name() -> None:
         ("Trainer.step", "step", "iner.step", Fit.PART),
     ]
     for name, short, wanted, expected in cases:
-        assert fit_of_function(name, short, wanted) is expected
+        assert match_function(name, short, wanted) is expected
 
 
 def test_what_is_named_so_goes_before_what_has_it_in_its_name(index: Index) -> None:
-    found = index.functions.meant("put")
+    found = index.functions.match("put")
 
     assert found.is_name
     assert [function.name for function in found.functions] == ["put"]
 
 
 def test_the_last_part_of_a_qualified_name_is_a_name(index: Index) -> None:
-    assert [function.name for function in index.functions.named("convert")] == ["glue::convert"]
-    assert [function.name for function in index.functions.named("glue::convert")] == ["glue::convert"]
+    assert [function.name for function in index.functions.find("convert")] == ["glue::convert"]
+    assert [function.name for function in index.functions.find("glue::convert")] == ["glue::convert"]
 
 
 def test_a_part_is_no_name_but_means_what_has_it(index: Index) -> None:
-    found = index.functions.meant("UNTIME::ALL")
+    found = index.functions.match("UNTIME::ALL")
 
     assert not found.is_name
     assert [function.name for function in found.functions] == ["runtime::allocate"]
-    assert index.functions.named("UNTIME::ALL") == []
+    assert index.functions.find("UNTIME::ALL") == []
 
 
 def test_of_parts_the_users_own_functions_go_first(index: Index) -> None:
-    found = index.functions.meant("a")  # runtime::allocate and PJRT_Client_BufferFromHostBuffer have one, too
+    found = index.functions.match("a")  # runtime::allocate and PJRT_Client_BufferFromHostBuffer have one, too
 
     assert not found.is_name
-    own = [is_own(function.module) for function in found.functions]
+    own = [is_user_file(function.module) for function in found.functions]
     assert own == sorted(own, reverse=True)
 
 
 def test_a_pattern_asks_for_every_part(index: Index) -> None:
-    found = index.functions.meant("*a*")
+    found = index.functions.match("*a*")
 
     assert found.is_name
     assert {"main", "transfer", "runtime::allocate"} <= {function.name for function in found.functions}
@@ -91,7 +91,7 @@ def test_a_pattern_asks_for_every_part(index: Index) -> None:
 
 def test_what_nothing_is_named_means_nothing(index: Index) -> None:
     for name in ("no such function", "", "%", "*zz*", "[", "\ud800"):
-        found = index.functions.meant(name)
+        found = index.functions.match(name)
         assert (found.functions, found.count, found.likely) == ((), 0, 0), name
 
 
@@ -116,4 +116,4 @@ def test_what_is_the_users_own() -> None:
         ("", False),
     ]
     for path, own in cases:
-        assert is_own(path) is own
+        assert is_user_file(path) is own

@@ -11,5 +11,5 @@ def test_a_binary_is_found_by_the_beginning_of_its_build_id_and_not_of_its_finge
     by_build_id = replace(project.capture.modules[0], build_id="c0ffee00", fingerprint="")
     by_fingerprint = replace(project.capture.modules[1], build_id=None, fingerprint="c0ffee11")
     with project.ingest(capture=replace(project.capture, modules=(by_build_id, by_fingerprint))) as index:
-        assert index.names.modules_built("c0ffee") == [by_build_id.path]
-        assert index.names.modules_built("c0ffee11") == []
+        assert index.names.modules_with_build_id("c0ffee") == [by_build_id.path]
+        assert index.names.modules_with_build_id("c0ffee11") == []

@@ -108,7 +108,7 @@ def test_an_eager_line_is_outside_of_the_program_that_it_runs(shapes: Marked, in
 
 def test_a_line_of_which_nothing_is_known_names_its_neighbours(shapes: Marked, index: Index) -> None:
     near = index.line(str(shapes.path), shapes.line("here", "nothing")).nearby()
-    assert near.why == "nothing of never was recorded: it was not reached, or what it computes is not used"
+    assert near.why == "nothing in never was recorded: it was not reached, or its result is unused"
     assert near.lines[0].location.line == shapes.line("generator", "runs")
 
 

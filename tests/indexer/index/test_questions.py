@@ -159,7 +159,7 @@ def test_one_frame_inward_crosses_the_border(project: Project) -> None:
 
 def test_callers_and_callees_carry_counts_and_the_callers_lines(project: Project) -> None:
     index = project.ingest()
-    (transfer,) = index.functions.named("transfer")
+    (transfer,) = index.functions.find("transfer")
 
     (edge,) = index.functions.callers(transfer.id)
     assert (edge.caller.name, edge.calls) == ("main", 4)
@@ -183,7 +183,7 @@ def test_recursion_counts_a_call_once(project: Project) -> None:
     index = project.ingest(capture=project.again("recursive", stacks=(type(first)(again), *project.capture.stacks[1:])))
 
     assert index.file(str(project.program)).recorded_lines()[project.line("return put")] == 4
-    (transfer,) = index.functions.named("transfer")
+    (transfer,) = index.functions.find("transfer")
     assert {edge.caller.name: edge.calls for edge in index.functions.callers(transfer.id)} == {"main": 4, "put": 2}
     hits = index.line(str(project.program), project.line("return put")).stacks()
     assert sum(hit.calls for hit in hits) == 4
@@ -231,7 +231,7 @@ def test_an_open_index_answers_from_what_another_process_writes(project: Project
 
     project.ingest(capture=project.again("second")).close()
 
-    assert not index.replaced()
+    assert not index.was_replaced()
     assert len(index.captures()) == 2
 
 
@@ -242,8 +242,8 @@ def test_interpreter_and_glue_frames_are_passed_over_unless_asked_for(project: P
         hidden = [tuple(_as_interpreter(record) for record in group) for group in frames]
         add_whole(store, CaptureRecord(project.capture, 1.0, "demo", hidden))
     index = Index.open(project.index)
-    (put,) = index.functions.named("put")
-    (convert,) = index.functions.named("glue::convert")
+    (put,) = index.functions.find("put")
+    (convert,) = index.functions.find("glue::convert")
 
     (edge,) = index.functions.callees(put.id)
     assert (edge.callee.name, edge.calls) == (BOUNDARY, 3)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index
-from framedex.index.ask.line import roads as following
+from framedex.index.ask.line import roads as line_roads
 from framedex.model import FrameRow, Road
 from tests.server.roads import Roads, record_roads
 
@@ -68,7 +68,7 @@ def test_a_file_is_recorded_if_calls_passed_through_it(recorded: Roads) -> None:
 def test_callees_beyond_the_places_that_are_followed_come_after_them(
     recorded: Roads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "MOST_FOLLOWED", 1)
+    monkeypatch.setattr(line_roads, "MAX_FOLLOWED_NODES", 1)
     with Index.open(recorded.index) as index:
         roads = index.line(str(recorded.library), 2).roads_inward(everything)
 

@@ -113,24 +113,22 @@ def _lines(project: Project) -> Iterator[tuple[str, int]]:
         yield from ((str(path), line) for line in range(1, len(path.read_text().splitlines()) + 1))
 
 
-def test_a_line_is_answered_of_the_latest_run_that_passed_it_as_of_its_captures_alone(
-    project: Project, indexed: Path
-) -> None:
+def test_a_line_is_answered_from_the_latest_run_that_executed_it(project: Project, indexed: Path) -> None:
     with Index.open(indexed, counted=Counted.LATEST) as latest:
         ids = {}
         for path, line in _lines(project):
             answer = latest.line(path, line).answer_of()
             ids[path, line] = [capture.id for capture in answer.captures]
-            with latest.within(ids[path, line]) as alone:
+            with latest.restrict_to_captures(ids[path, line]) as alone:
                 assert _asked(latest, path, line) == _asked(alone, path, line), (path, line)
     program = str(project.program)
     assert ids[program, project.line("transfer(2)")] == [OLD]
     assert ids[program, project.line("transfer(1)")] == [NEW, BESIDE]
 
 
-def test_who_comes_by_an_older_stack_goes_on_along_it(project: Project, indexed: Path) -> None:
+def test_a_step_from_an_older_stack_stays_on_that_stack(project: Project, indexed: Path) -> None:
     program = str(project.program)
-    with Index.open(indexed, counted=Counted.LATEST) as index, index.within([OLD]) as old:
+    with Index.open(indexed, counted=Counted.LATEST) as index, index.restrict_to_captures([OLD]) as old:
         (road, *_) = index.line(program, project.line("transfer(2)")).roads_inward(lambda frame: True)
         assert road.target.location is not None
         at = program, road.target.location.line
@@ -142,7 +140,7 @@ def test_who_comes_by_an_older_stack_goes_on_along_it(project: Project, indexed:
         assert [each.target.location and each.target.location.line for each in back] == [project.line("transfer(2)")]
 
 
-def test_an_answer_says_of_which_captures_it_is_and_whether_others_have_some(project: Project, indexed: Path) -> None:
+def test_an_answer_names_its_captures_and_mentions_others(project: Project, indexed: Path) -> None:
     program = str(project.program)
     with Index.open(indexed, counted=Counted.LATEST) as index:
         newer = index.line(program, project.line("transfer(1)")).answer_of()
@@ -154,18 +152,18 @@ def test_an_answer_says_of_which_captures_it_is_and_whether_others_have_some(pro
         assert [capture.id for capture in index.line(program, 1).answer_of().captures] == [OLD, NEW, BESIDE]
 
 
-def test_marks_and_functions_are_of_the_latest_run_that_executed_the_file(project: Project, indexed: Path) -> None:
+def test_marks_and_functions_come_from_the_latest_run_of_the_file(project: Project, indexed: Path) -> None:
     program = str(project.program)
-    with Index.open(indexed, counted=Counted.LATEST) as index, index.within([NEW, BESIDE]) as alone:
+    with Index.open(indexed, counted=Counted.LATEST) as index, index.restrict_to_captures([NEW, BESIDE]) as alone:
         assert index.file(program).marks(1, 99) == alone.file(program).marks(1, 99)
         lines = [mark.line for mark in index.file(program).marks(1, 99)]
         assert project.line("transfer(1)") in lines and project.line("transfer(2)") not in lines
         assert index.file(program).functions() == alone.file(program).functions()
 
 
-def test_functions_of_a_name_are_those_of_the_latest_run_that_has_any(indexed: Path) -> None:
-    with Index.open(indexed, counted=Counted.LATEST) as index, index.within([NEW, BESIDE]) as alone:
-        asked, functions = index.functions.in_latest_run(index.functions.named("transfer"))
+def test_functions_by_name_come_from_the_latest_run_with_a_match(indexed: Path) -> None:
+    with Index.open(indexed, counted=Counted.LATEST) as index, index.restrict_to_captures([NEW, BESIDE]) as alone:
+        asked, functions = index.functions.restrict_to_latest_run(index.functions.find("transfer"))
         assert [capture.id for capture in asked.answer_of(functions).captures] == [NEW, BESIDE]
         (function,) = functions
         assert asked.callers(function.id) == alone.functions.callers(function.id)
@@ -173,7 +171,7 @@ def test_functions_of_a_name_are_those_of_the_latest_run_that_has_any(indexed: P
         assert asked.mark(function.id) == alone.functions.mark(function.id)
 
 
-def test_in_whatever_order_captures_are_read_the_latest_is_by_time(
+def test_the_latest_capture_is_by_time_in_any_order_of_indexing(
     project: Project, records: list[CaptureRecord], tmp_path: Path
 ) -> None:
     in_order, reverse = (
@@ -186,11 +184,11 @@ def test_in_whatever_order_captures_are_read_the_latest_is_by_time(
             assert (first and (first.calls, first.boundaries)) == (second and (second.calls, second.boundaries))
 
 
-def test_chosen_captures_are_as_an_index_of_them_alone(
+def test_a_restricted_index_equals_an_index_of_those_captures(
     project: Project, records: list[CaptureRecord], indexed: Path, tmp_path: Path
 ) -> None:
     alone = _written(tmp_path / "alone.db", records[1:])
-    with Index.open(indexed) as whole, whole.within([NEW, BESIDE]) as chosen, Index.open(alone) as fresh:
+    with Index.open(indexed) as whole, whole.restrict_to_captures([NEW, BESIDE]) as chosen, Index.open(alone) as fresh:
         assert [capture.id for capture in chosen.captures()] == [NEW, BESIDE]
         for path, line in _lines(project):
             first, second = (index.line(path, line).summary() for index in (chosen, fresh))
@@ -204,7 +202,7 @@ def test_chosen_captures_are_as_an_index_of_them_alone(
 
 @pytest.mark.exhaustive(keep=["gone3"])
 @pytest.mark.parametrize("gone", [[OLD], [NEW], [NEW, BESIDE], [OLD, BESIDE], [OLD, NEW, BESIDE]])
-def test_without_removed_captures_an_index_is_as_if_they_had_never_been_read(
+def test_removing_captures_equals_never_indexing_them(
     records: list[CaptureRecord], indexed: Path, tmp_path: Path, gone: list[int]
 ) -> None:
     fresh = _written(tmp_path / "fresh.db", [record for each, record in enumerate(records, 1) if each not in gone])
@@ -224,7 +222,7 @@ def _contents(store: Store) -> dict[str, list[Any]]:
     return {name: sorted(store._connection.execute(query), key=repr) for name, query in CONTENTS.items()}
 
 
-def test_a_program_opens_the_latest_run_unless_it_says_which(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_index_selects_the_latest_run_by_default(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = indexed.parent.parent
     deep = folder / "deep" / "down"
     deep.mkdir(parents=True)
@@ -248,13 +246,13 @@ def test_a_program_opens_the_latest_run_unless_it_says_which(indexed: Path, monk
         ([], "does not name captures"),
     ],
 )
-def test_a_program_is_told_of_captures_that_are_not_there(indexed: Path, captures: Any, message: str) -> None:
+def test_open_index_reports_unknown_captures(indexed: Path, captures: Any, message: str) -> None:
     with pytest.raises(FramedexError, match=message) as raised:
         open_index(indexed, captures=captures)
     assert raised.value.remedy
 
 
-def test_a_program_is_told_that_there_is_no_index(tmp_path: Path) -> None:
+def test_open_index_reports_a_missing_index(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for where in (tmp_path / "empty", tmp_path / "gone", tmp_path / "gone.db"):
         with pytest.raises(FramedexError, match="There is no index") as raised:

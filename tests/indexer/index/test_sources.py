@@ -38,7 +38,7 @@ def test_definitions_found_later_attach_to_frames_already_indexed(project: Proje
         assert index.line(str(tree / "glue.cc"), 2).summary() is not None
 
 
-def test_a_root_is_remembered_and_a_changed_file_moves_its_frames(project: Project, tree: Path) -> None:
+def test_a_root_is_stored_and_a_changed_file_moves_its_frames(project: Project, tree: Path) -> None:
     project.ingest(tree).close()
     _rewrite(tree / "glue.cc", "\n\n" + STRIPPED_SOURCE)
 
@@ -50,13 +50,13 @@ def test_a_root_is_remembered_and_a_changed_file_moves_its_frames(project: Proje
         assert index.file(str(tree / "glue.cc")).recorded_lines() == {4: 4}
 
 
-def test_nothing_changed_means_nothing_is_read(project: Project, tree: Path) -> None:
+def test_unchanged_files_are_not_read_again(project: Project, tree: Path) -> None:
     project.ingest(tree).close()
 
     assert _update(project).parsed == 0
 
 
-def test_a_macro_of_one_tree_does_not_change_how_another_is_read(project: Project) -> None:
+def test_a_macro_of_one_tree_does_not_affect_another_tree(project: Project) -> None:
     """Two libraries have a macro TEST of their own; what is read again later is read as it was."""
     trees = []
     for name, made in (("one", "void a##b()"), ("two", "void a##_##b##_Test()")):
@@ -76,7 +76,7 @@ def test_a_macro_of_one_tree_does_not_change_how_another_is_read(project: Projec
     assert [name for (name,) in names if name.startswith("Suite")] == ["Suite_name_Test", "Suitename"]
 
 
-def test_a_removed_file_takes_its_places_with_it(project: Project, tree: Path) -> None:
+def test_a_removed_file_loses_its_locations(project: Project, tree: Path) -> None:
     project.ingest(tree).close()
     (tree / "glue.cc").unlink()
 
@@ -88,7 +88,7 @@ def test_a_removed_file_takes_its_places_with_it(project: Project, tree: Path) -
         assert index.file(str(tree / "glue.cc")).recorded_lines() == {}
 
 
-def test_a_missing_root_is_said_and_keeps_what_was_read_from_it(project: Project, tree: Path) -> None:
+def test_a_missing_root_is_reported_and_keeps_its_definitions(project: Project, tree: Path) -> None:
     project.ingest(tree).close()
     shutil.rmtree(tree)
 
@@ -99,7 +99,7 @@ def test_a_missing_root_is_said_and_keeps_what_was_read_from_it(project: Project
         assert _convert(index) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
 
 
-def test_two_definitions_that_fit_are_both_shown(project: Project, tree: Path) -> None:
+def test_two_matching_definitions_are_both_shown(project: Project, tree: Path) -> None:
     (tree / "other.cc").write_text(STRIPPED_SOURCE)
     # Neither is the translation unit's name, so nothing decides between them.
     (tree / "glue.cc").rename(tree / "some.cc")
@@ -117,8 +117,8 @@ def test_two_definitions_that_fit_are_both_shown(project: Project, tree: Path) -
 def test_files_that_frames_point_to_are_read_without_a_root(project: Project) -> None:
     """Given no source folder, then functions of the program still know where they end."""
     with project.ingest() as index:
-        (main,) = index.functions.named("main")
-        (allocate,) = index.functions.named("allocate")
+        (main,) = index.functions.find("main")
+        (allocate,) = index.functions.find("allocate")
 
     assert main.end_line == project.line("transfer(2)")
     assert allocate.location is not None
@@ -138,7 +138,7 @@ def test_a_new_capture_finds_definitions_read_before(project: Project, tree: Pat
         assert _convert(index) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
 
 
-def test_a_library_that_changed_since_keeps_module_and_offset_and_says_why(project: Project, tmp_path: Path) -> None:
+def test_frames_of_a_changed_library_keep_module_and_offset_with_a_reason(project: Project, tmp_path: Path) -> None:
     library = tmp_path / "libglue.so"
     shutil.copy(project.library.with_name("libglue.so"), library)
     modules = tuple(
@@ -160,7 +160,7 @@ def test_a_library_that_changed_since_keeps_module_and_offset_and_says_why(proje
     assert frame.location is None
 
 
-def test_a_library_that_is_gone_is_said_too(project: Project) -> None:
+def test_a_missing_library_is_reported(project: Project) -> None:
     modules = tuple(
         type(module)("/gone/libgone.so", module.base, module.size, module.build_id, module.fingerprint)
         for module in project.capture.modules
@@ -173,7 +173,7 @@ def test_a_library_that_is_gone_is_said_too(project: Project) -> None:
 
 
 def _convert(index: Index) -> Location | None:
-    (function,) = index.functions.named("glue::convert")
+    (function,) = index.functions.find("glue::convert")
     trace = index.calls.trace(1)
     assert trace is not None
     assert trace.frames[4].location == function.location, "a frame without debug lines is where its function is"
@@ -195,12 +195,12 @@ def _rewrite(path: Path, text: str) -> None:
     os.utime(path, ns=(before + 1_000_000, before + 1_000_000))
 
 
-def test_a_source_file_whose_name_is_no_text_is_left_out_and_said(project: Project, tree: Path) -> None:
+def test_a_source_file_with_an_undecodable_name_is_skipped_and_reported(project: Project, tree: Path) -> None:
     (tree / os.fsdecode(b"odd\xff.cc")).write_text(STRIPPED_SOURCE)
     project.ingest().close()
 
     report = _update(project, tree)
 
-    assert any("odd" in problem and "no UTF-8" in problem for problem in report.problems)
+    assert any("odd" in problem and "not valid UTF-8" in problem for problem in report.problems)
     with Index.open(project.index) as index:
         assert _convert(index) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from framedex.errors import FramedexError
-from framedex.index.ask.sql import query, readable_views
+from framedex.index.ask.sql import read_views, run_query
 from tests.indexer.recorded import build_project
 
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
@@ -23,23 +23,23 @@ def index(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Path:
 
 
 def test_every_view_can_be_read(index: Path) -> None:
-    views = readable_views(index)
+    views = read_views(index)
 
     assert views.columns == ("view", "columns")
     assert "calls_readable" in {name for name, _ in views.rows}
     for name, columns in views.rows:
-        assert query(index, f"SELECT * FROM {name!s}", 1).columns == tuple(str(columns).split(", "))
+        assert run_query(index, f"SELECT * FROM {name!s}", 1).columns == tuple(str(columns).split(", "))
 
 
 def test_rows_come_as_far_as_they_are_wanted(index: Path) -> None:
-    found = query(index, "SELECT id FROM calls ORDER BY id", 3)
+    found = run_query(index, "SELECT id FROM calls ORDER BY id", 3)
 
     assert (found.columns, found.rows, found.has_more) == (("id",), ((1,), (2,), (3,)), True)
-    assert not query(index, "SELECT id FROM calls", 4).has_more
+    assert not run_query(index, "SELECT id FROM calls", 4).has_more
 
 
 def test_arguments_are_looked_into_as_json(index: Path) -> None:
-    found = query(index, "SELECT count(*) FROM calls_readable c, json_each(c.arguments), json_tree(c.arguments)", 3)
+    found = run_query(index, "SELECT count(*) FROM calls_readable c, json_each(c.arguments), json_tree(c.arguments)", 3)
 
     assert found.rows[0][0] != 0
 
@@ -61,8 +61,8 @@ def test_nothing_but_reading_is_possible(index: Path, tmp_path: Path) -> None:
     ]
     for statement in cases:
         elsewhere, before = tmp_path / "elsewhere.db", index.read_bytes()
-        with pytest.raises(FramedexError, match=r"(The query is refused|Invalid query)"):
-            query(index, statement.format(elsewhere=elsewhere), 10)
+        with pytest.raises(FramedexError, match=r"(The query was rejected|Invalid query)"):
+            run_query(index, statement.format(elsewhere=elsewhere), 10)
 
         assert not elsewhere.exists()
         assert index.read_bytes() == before
@@ -76,7 +76,7 @@ def test_functions_that_do_more_than_compute_are_refused(index: Path) -> None:
     assert "load_extension" in dict(unsafe)
     for name, count in (*unsafe, *((name.upper(), count) for name, count in unsafe)):
         with pytest.raises(FramedexError, match="not authorized"):
-            query(index, f"SELECT {name}({', '.join(['NULL'] * max(count, 0))})", 10)
+            run_query(index, f"SELECT {name}({', '.join(['NULL'] * max(count, 0))})", 10)
 
 
 @pytest.mark.exhaustive(keep=["SELECT zeroblob(2000000)"])
@@ -86,11 +86,11 @@ def test_functions_that_do_more_than_compute_are_refused(index: Path) -> None:
 )
 def test_memory_is_bounded(index: Path, statement: str) -> None:
     with pytest.raises(FramedexError, match="needs more than 256 MiB of memory"):
-        query(index, statement, 10)
+        run_query(index, statement, 10)
 
 
 def test_what_comes_back_is_bounded(index: Path) -> None:
-    found = query(index, f"{ENDLESS} SELECT zeroblob(1000000) FROM n", 1_000_000)
+    found = run_query(index, f"{ENDLESS} SELECT zeroblob(1000000) FROM n", 1_000_000)
 
     assert found.has_more
     assert len(found.rows) == 8
@@ -100,5 +100,5 @@ def test_what_is_no_query_is_said(index: Path) -> None:
     cases: list[str] = ["", "nothing", "SELECT no_such FROM captures", "SELECT ?", "SELECT '\0'"]
     for statement in cases:
         with pytest.raises(FramedexError, match="Invalid query") as raised:
-            query(index, statement, 10)
+            run_query(index, statement, 10)
         assert raised.value.remedy

@@ -13,7 +13,7 @@ from framedex.index.file import database
 
 
 def reading(path: Path) -> sqlite3.Connection:
-    return database.connect_reading(path, patience=1.0)
+    return database.connect_reading(path, timeout_s=1.0)
 
 
 def writing(path: Path) -> sqlite3.Connection:
@@ -21,17 +21,17 @@ def writing(path: Path) -> sqlite3.Connection:
 
 
 @pytest.mark.parametrize("connect", [reading, writing])
-def test_one_that_is_too_old_is_named_with_a_remedy(
+def test_an_old_sqlite_is_reported_with_a_remedy(
     connect: Callable[[Path], sqlite3.Connection], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "_LEAST_SQLITE", (99, 1))
+    monkeypatch.setattr(database, "_MIN_SQLITE_VERSION", (99, 1))
     with pytest.raises(FramedexError, match=rf"needs SQLite 99\.1 .* has {sqlite3.sqlite_version}") as caught:
         connect(tmp_path / "index.db")
     assert caught.value.remedy
     assert not list(tmp_path.iterdir())
 
 
-def test_queries_use_nothing_newer() -> None:
+def test_queries_use_no_newer_features() -> None:
     """What came with 3.38, and was used once."""
     sources = Path(database.__file__).parents[1]
     texts = [file.read_text() for pattern in ("*.py", "*.sql") for file in sources.rglob(pattern)]

@@ -23,7 +23,7 @@ def places(index: Index, name: str) -> list[Location | None]:
 
 
 def function(index: Index, name: str) -> FunctionRow:
-    return index.functions.named(name)[0]
+    return index.functions.find(name)[0]
 
 
 def edit(path: Path, text: str) -> None:
@@ -56,7 +56,7 @@ def test_lines_move_with_the_text_where_git_has_the_old_one(tracked: Project) ->
         assert put.location == Location(str(tracked.program), 7, How.EXACT, None, Stale.MOVED, 5)
 
 
-def test_a_line_that_was_changed_is_gone(tracked: Project) -> None:
+def test_a_changed_line_has_no_answer(tracked: Project) -> None:
     with tracked.ingest() as index:
         edit(tracked.program, PROGRAM.replace("return put(value)", "return put(value + 1)"))
 
@@ -94,7 +94,7 @@ def test_a_file_that_was_changed_before_it_was_indexed_is_unknown(tracked: Proje
         assert place is not None and (place.line, place.stale) == (2, Stale.UNKNOWN)
 
 
-def test_a_file_that_was_only_touched_is_as_it_was(tracked: Project) -> None:
+def test_a_touched_file_is_not_stale(tracked: Project) -> None:
     with tracked.ingest() as index:
         edit(tracked.program, PROGRAM)
 
@@ -123,7 +123,7 @@ def test_a_source_newer_than_its_binary_is_known_if_one_installer_wrote_both(
         assert {place.stale for place in found} == {None if is_installed else Stale.UNKNOWN}
 
 
-def test_lines_are_about_the_state_that_was_recorded_last(tracked: Project) -> None:
+def test_lines_refer_to_the_version_that_was_recorded_last(tracked: Project) -> None:
     with tracked.ingest():
         edit(tracked.program, PROGRAM + "\n# the end\n")
     commit_all(tracked.folder)
@@ -135,7 +135,7 @@ def test_lines_are_about_the_state_that_was_recorded_last(tracked: Project) -> N
         assert places(index, "transfer") == [Location(str(tracked.program), 3, How.EXACT, None, Stale.MOVED, 2)]
 
 
-def test_questions_about_a_line_mean_the_line_as_it_is_now(tracked: Project) -> None:
+def test_queries_about_a_line_refer_to_the_current_line(tracked: Project) -> None:
     path = str(tracked.program)
     with tracked.ingest() as index:
         before = index.line(path, 2).summary()
@@ -171,11 +171,11 @@ def test_the_doctor_counts_stale_files_and_says_what_to_do(tracked: Project) -> 
         edit(tracked.program, "import os\n\n" + PROGRAM)
 
         read, recorded = (each.message for each in index.sources.health().problems if each.examples == here)
-        assert "`framedex index` reads it again" in read
-        assert "its lines are shown where they are now" in recorded
+        assert "`framedex index` parses it again" in read
+        assert "recorded lines are mapped to the current text" in recorded
 
 
-def test_marks_of_lines_and_functions_are_where_these_are_now(tracked: Project) -> None:
+def test_marks_move_with_lines_and_functions(tracked: Project) -> None:
     """Given lines added above and one line changed, marks move with the text and the changed line has none."""
     path = str(tracked.program)
     with tracked.ingest() as index:
@@ -189,7 +189,7 @@ def test_marks_of_lines_and_functions_are_where_these_are_now(tracked: Project) 
         assert dict(index.file(path).functions()) == {line + 2: each for line, each in functions.items()}
 
 
-def test_calls_in_the_source_are_where_they_are_now(tracked: Project) -> None:
+def test_static_calls_move_with_the_source(tracked: Project) -> None:
     path = str(tracked.program)
     with tracked.ingest(tracked.folder) as index:
         (before,) = index.line(path, 1).static_callees()

@@ -80,9 +80,9 @@ def test_every_call_counts_once(busy: Index) -> None:
 def test_some_calls_stand_for_those_around_them(busy: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given more calls than are read, then what is told of all is about what it is, and the longest exactly."""
     whole = busy.capture(1).timeline()
-    monkeypatch.setattr(timeline, "_MOST_READ", 0)
-    monkeypatch.setattr(timeline, "_MOST_OF_LONGEST", 500)
-    monkeypatch.setattr(timeline, "_IN_SLICE", 5)
+    monkeypatch.setattr(timeline, "_MAX_CALLS_READ", 0)
+    monkeypatch.setattr(timeline, "_MAX_LONGEST_CALLS", 500)
+    monkeypatch.setattr(timeline, "_SAMPLES_PER_SLICE", 5)
     some = busy.capture(1).timeline()
 
     assert some.is_sampled and not whole.is_sampled

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index, Store
-from framedex.index.read import asked
+from framedex.index.read import subjects
 from framedex.ingest import Silence, find_sources
 from framedex.model import CallFilter, Stale
-from framedex.path_resolution.rules import PathRule
+from framedex.path_resolution.files import PathRule
 from tests.indexer.unplaced import index_without_sources
 from tests.running import PROGRAMS, run
 
@@ -100,13 +100,13 @@ def test_each_recording_alone_has_its_own_lines(recorded: Recorded) -> None:
     recorded.edit(SECOND)
     with Index.open(recorded.index) as index:
         for capture, new in ((1, 0), (2, 1)):
-            with index.within([capture]) as alone:
+            with index.restrict_to_captures([capture]) as alone:
                 assert (puts(alone, recorded, "one ="), puts(alone, recorded, "two =")) == (4, 5)
                 assert puts(alone, recorded, "new =") == new
 
 
 def test_beyond_the_limit_the_latest_states_count(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asked, "_MOST_STATES", 1)
+    monkeypatch.setattr(subjects, "_MAX_STATES", 1)
     recorded.edit(SECOND)
     with Index.open(recorded.index) as index:
         assert (puts(index, recorded, "one ="), puts(index, recorded, "new =")) == (4, 1)

@@ -8,14 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from framedex.index.file.schema import create
+from framedex.index.file.schema import create_schema
 from framedex.index.write.costs.activity import Activity
-from framedex.index.write.costs.unseen import Unseen, unseen
-from framedex.index.write.programs import RUNS
+from framedex.index.write.costs.waits import Unseen, find_unseen_waits
+from framedex.index.write.programs import EXECUTE_FUNCTION
 
 MS = 1_000_000
 OTHER, RUN, DESTROY = 1, 2, 3
-KINDS = {OTHER: ("PJRT_Buffer_Dimensions", 1), RUN: (RUNS, 1), DESTROY: ("PJRT_Event_Destroy", 2)}  # by thread
+KINDS = {
+    OTHER: ("PJRT_Buffer_Dimensions", 1),
+    RUN: (EXECUTE_FUNCTION, 1),
+    DESTROY: ("PJRT_Event_Destroy", 2),
+}  # by thread
 NONE = Unseen(0, 0, 0)
 Times = tuple[tuple[int, int], ...]  # kinds of calls, and when they begin (ms): each takes 1 ms
 
@@ -43,10 +47,10 @@ CASES: dict[str, tuple[Times, Unseen]] = {
 @pytest.mark.parametrize(("calls", "expected"), CASES.values(), ids=CASES)
 def test_a_gap_around_the_end_of_a_program_is_an_unseen_wait(tmp_path: Path, calls: Times, expected: Unseen) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
-        create(connection)
+        create_schema(connection)
         _write_calls(connection, tmp_path, calls)
 
-        assert unseen(Activity.of(connection, 1)) == expected
+        assert find_unseen_waits(Activity.read(connection, 1)) == expected
 
 
 def _write_calls(connection: sqlite3.Connection, capture: Path, calls: Times) -> None:

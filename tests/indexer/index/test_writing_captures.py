@@ -40,7 +40,7 @@ def test_batches_of_any_size_make_the_same_index(project: Project, tmp_path: Pat
     assert {row[3] for row in whole["stacks"]} > {0}, "runs that are surely of the site lead there"
 
 
-def test_totals_of_kinds_are_those_of_their_calls(project: Project, tmp_path: Path) -> None:
+def test_totals_of_kinds_equal_the_sums_of_their_calls(project: Project, tmp_path: Path) -> None:
     with Store(tmp_path / "index.db") as store:
         add_whole(store, record_of(busy_capture(project, calls=CALLS)), 500)
         connection = store._connection
@@ -59,7 +59,7 @@ def test_totals_of_kinds_are_those_of_their_calls(project: Project, tmp_path: Pa
         assert connection.execute(f"{wrong} AND k.error >= 0").fetchone() == (0,)
 
 
-def test_what_is_committed_before_an_interruption_is_kept_and_gone_on_from(project: Project, tmp_path: Path) -> None:
+def test_an_interrupted_capture_continues_after_its_last_commit(project: Project, tmp_path: Path) -> None:
     """Given a reading that ends after any batch, when the capture is read again, then the index is the same."""
     whole = written(project, tmp_path / "whole.db", CALLS)
     record = record_of(busy_capture(project, calls=CALLS))
@@ -83,7 +83,7 @@ def test_what_is_committed_before_an_interruption_is_kept_and_gone_on_from(proje
             assert rows_of(store, without=SAMPLES) == whole
 
 
-def test_another_capture_between_two_batches_changes_neither(project: Project, tmp_path: Path) -> None:
+def test_captures_written_in_turns_do_not_affect_each_other(project: Project, tmp_path: Path) -> None:
     first, second = (record_of(busy_capture(project, name, CALLS)) for name in ("first", "second"))
     index = tmp_path / "index.db"
     with Store(index) as store, Store(index) as other:
@@ -115,7 +115,7 @@ def test_another_capture_between_two_batches_changes_neither(project: Project, t
             assert high - low + 1 == count == CALLS
 
 
-def test_a_capture_that_another_process_writes_is_left_to_it(project: Project, tmp_path: Path) -> None:
+def test_a_capture_that_another_process_writes_is_refused(project: Project, tmp_path: Path) -> None:
     record = record_of(busy_capture(project, calls=CALLS))
     index = tmp_path / "index.db"
     with Store(index) as store, Store(index) as other:
@@ -135,7 +135,7 @@ def test_a_capture_that_another_process_writes_is_left_to_it(project: Project, t
         assert other._connection.execute("SELECT count(*) FROM call_rows").fetchone() == (CALLS,)
 
 
-def test_a_grown_capture_replaces_its_older_state_and_leaves_the_others(project: Project, tmp_path: Path) -> None:
+def test_a_grown_capture_replaces_its_older_state_only(project: Project, tmp_path: Path) -> None:
     shorter = busy_capture(project, "grown", calls=900)
     longer = record_of(busy_capture(project, "grown", CALLS), "grown")
     other = replace(record_of(busy_capture(project, "other", calls=600)), started=2.0)
@@ -156,7 +156,7 @@ def test_a_grown_capture_replaces_its_older_state_and_leaves_the_others(project:
     assert {len(grown[table]) - len(fresh[table]) for table in ("call_kinds", "call_spans", "object_rows")} == {0}
 
 
-def test_a_call_that_has_returned_since_moves_to_another_kind(project: Project, tmp_path: Path) -> None:
+def test_a_call_that_returns_later_moves_to_another_kind(project: Project, tmp_path: Path) -> None:
     capture = busy_capture(project, calls=CALLS)
     calls = capture.calls
     place = CALLS // 3
@@ -187,7 +187,7 @@ def test_a_call_that_has_returned_since_moves_to_another_kind(project: Project, 
     assert spans == (0,)
 
 
-def test_copies_of_what_is_said_to_be_larger_than_any_memory_have_no_size(project: Project, tmp_path: Path) -> None:
+def test_copies_with_an_implausible_size_have_no_size(project: Project, tmp_path: Path) -> None:
     """Sums of such sizes would be no integers any more."""
     made = json.dumps({"client": "0x1", "bytes": (1 << 63) - 1, "buffer": "0x1000"})
     copied = [json.dumps({"buffer": "0x1000", "dst_device": "0x2", "dst_buffer": f"0x{place}000"}) for place in (2, 3)]

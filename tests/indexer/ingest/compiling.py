@@ -1,4 +1,4 @@
-"""A recorded run of `tests/programs/compiling.py`, made once for the tests that read it."""
+"""A recording of `tests/programs/compiling.py`, shared by the tests that read it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.running import Run, run
 
 
 def recorded_compiling(python: str = sys.executable) -> Run:
-    """The run under an interpreter; JAX tells the runtime which lines run programs."""
+    """Record the program under an interpreter; JAX passes the runtime the lines that run programs."""
     name = python.strip("/").replace("/", "-")
     return made_once(
         f"compiling-{name}",

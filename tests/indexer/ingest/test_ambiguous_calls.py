@@ -1,4 +1,4 @@
-"""Calls through tables of pointers, from lambdas and by operators, and jumps: on what lines a frame can be then."""
+"""Possible lines of a frame for calls through pointer tables, from lambdas and by operators, and for jumps."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def frame(built: Path, project: Project, caller: str, number: int, callee: str) -> tuple[FrameRow, int]:
-    """The frame of one of a caller's calls, which was seen to call `callee`, and the line it is on."""
+    """The frame of one call of a caller, which was recorded calling `callee`, and its line."""
     library = built / "without.so"
     code = Binary.open(library).code_around(address_of(library, caller))
     assert code is not None
@@ -120,7 +120,7 @@ def frame(built: Path, project: Project, caller: str, number: int, callee: str) 
 
 
 @pytest.mark.parametrize(("number", "callee"), [(0, SHUT), (1, RING), (2, CLOSE)])
-def test_a_call_through_a_table_is_told_from_those_through_other_places_in_tables(
+def test_a_call_through_a_table_is_distinguished_from_other_table_calls(
     built: Path, project: Project, number: int, callee: str
 ) -> None:
     """Given two methods of one name, one of them called by an inlined function, then each call is on its line.
@@ -134,15 +134,15 @@ def test_a_call_through_a_table_is_told_from_those_through_other_places_in_table
     assert [other.line for other in found.candidates] == ([] if callee == RING else [12 - truth])
 
 
-def test_a_call_that_was_made_a_jump_is_no_place_for_the_others(built: Path, project: Project) -> None:
-    """Given a call at the end of a function, which leaves no frame, then the frame is at the other of that name."""
+def test_a_tail_call_is_not_a_candidate_for_other_frames(built: Path, project: Project) -> None:
+    """Given a tail call, which leaves no frame, then the frame is at the other call of that name."""
     found, truth = frame(built, project, LAST, 0, CLOSE)
 
     assert found.location is not None
     assert (found.location.line, found.location.how) == (truth, How.RANKED) == (13, How.RANKED)
 
 
-def test_a_call_in_a_lambda_is_a_candidate_beside_one_in_the_function(built: Path, project: Project) -> None:
+def test_calls_in_a_lambda_and_in_its_function_are_both_candidates(built: Path, project: Project) -> None:
     """Given a name that is called once in a function and once in its lambda, which was inlined, then neither is
     the only one."""
     placed = [frame(built, project, AGAIN, number, PRICE)[0] for number in (0, 1)]
@@ -154,14 +154,14 @@ def test_a_call_in_a_lambda_is_a_candidate_beside_one_in_the_function(built: Pat
 def test_a_call_that_the_machine_code_has_more_often_than_it_is_written_is_not_the_single_one(
     built: Path, project: Project
 ) -> None:
-    """Given an operator that is written once, and once in a function that was inlined, then nothing is held certain."""
+    """Given an operator used once in the function and once in an inlined function, then no line is certain."""
     placed = [frame(built, project, BILL, number, WRITE)[0] for number in (0, 1)]
 
     assert [each.location.how for each in placed if each.location] == [How.RANKED, How.RANKED]
 
 
 def test_a_pointer_of_an_object_is_not_taken_for_the_function_of_its_name(built: Path, project: Project) -> None:
-    """Given a function that calls the callee, and a structure's pointer of its name, then the call has one line."""
+    """Given a call, and a call through a structure's pointer of the same name, then the call has one line."""
     found, truth = frame(built, project, TURN, 1, LOCK)
 
     assert found.location is not None and (found.location.line, found.location.how) == (truth, How.SINGLE)

@@ -86,7 +86,7 @@ def test_the_other_lines_that_it_can_be_are_kept(built: Path, project: Project) 
 def test_without_the_binary_the_calls_by_name_are_candidates_still(
     built: Path, project: Project, tmp_path: Path
 ) -> None:
-    """Given a library that was deleted after its names were indexed, when sources come, then names alone decide."""
+    """Given a library that was deleted after it was indexed, when sources are added, then only names decide."""
     gone = tmp_path / "gone.so"
     gone.write_bytes((built / "without.so").read_bytes())
     capture = capture_of(project.capture, gone, calls_between_functions(gone))
@@ -106,7 +106,7 @@ def indexed(built: Path, project: Project, library: str) -> list[FrameRow]:
 
 
 def calls_between_functions(library: Path) -> list[tuple[int, int]]:
-    """Return address and target of each call in the library from one function of `shop` to another."""
+    """The return address and target of each call between functions of `shop` in the library."""
     binary = Binary.open(library)
     calls = []
     for name in ("total", "hidden", "twice"):
@@ -117,7 +117,7 @@ def calls_between_functions(library: Path) -> list[tuple[int, int]]:
 
 
 def capture_of(like: Capture, library: Path, calls: Sequence[tuple[int, int]]) -> Capture:
-    """A capture with a stack for each of these calls: a return address in the library, and the function called."""
+    """A capture with a stack for each of these calls: a return address in the library, and the called function."""
     binary = Binary.open(library)
     frames = [NativeFrame(0, returns_to) for returns_to, _ in calls] + [NativeFrame(0, t + 1) for _, t in calls]
     stacks = tuple(Stack((len(calls) + i, i)) for i in range(len(calls)))

@@ -1,4 +1,4 @@
-"""Links of real programs: who had what compiled, by what the program itself knows."""
+"""Causal links of a real program: the functions that requested compilations, as the program itself records them."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ SOURCE = PROGRAMS / "compiling.py"
 
 @dataclass(frozen=True)
 class Compiled:
-    """`compiling.py`, recorded and indexed; `truth` is the thread id of each function that had programs compiled."""
+    """`compiling.py`, recorded and indexed; `truth` has the thread id of each function that compiled programs."""
 
     path: Path
     index: Index
     truth: dict[str, int]
 
     def compilations(self) -> dict[str, list[CallRow]]:
-        """The calls that compiled, by the function that asked for it: smaller programs are of earlier functions."""
+        """The compilation calls by requesting function: smaller programs belong to earlier functions."""
         calls = self.index.calls.find(CallFilter(function=COMPILE))
         ordered = iter(sorted(calls, key=_size))
         return {name: [next(ordered) for _ in range(1 if name == "here" else 3)] for name in FUNCTIONS}
@@ -57,7 +57,7 @@ class Compiled:
 
 @pytest.fixture(scope="module")
 def compiled(python: str, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
-    """Recorded under each Python, with JAX telling the runtime where programs are run."""
+    """Record the program under each Python, with JAX passing the runtime the lines that run programs."""
     folder = tmp_path_factory.mktemp("compiled")
     ran = recorded_compiling(python)
     index = index_without_sources(folder / "index.db", ran.capture)
@@ -76,7 +76,7 @@ def _line(text: str) -> int:
     return next(number for number, line in enumerate(SOURCE.read_text().splitlines(), 1) if text in line)
 
 
-def test_every_compilation_is_known_to_come_from_the_function_that_asked_for_it(compiled: Compiled) -> None:
+def test_every_compilation_is_linked_to_the_requesting_function(compiled: Compiled) -> None:
     for name, calls in compiled.compilations().items():
         for call in calls:
             found = compiled.trace(call)
@@ -91,14 +91,14 @@ def test_every_compilation_is_known_to_come_from_the_function_that_asked_for_it(
             assert name in {frame.function.name for frame in dispatch.frames}
 
 
-def test_a_link_that_is_no_candidate_never_leads_to_a_thread_that_did_not_ask(compiled: Compiled) -> None:
-    """What is done with a compiled program on a thread without Python comes from the thread that had it compiled."""
+def test_a_certain_link_never_points_to_a_thread_without_a_request(compiled: Compiled) -> None:
+    """Calls for a compiled program on a thread without Python come from the thread that requested its compilation."""
     asked = {
         str(call.objects["executable"]): name
         for name, calls in compiled.compilations().items()
-        for call in compiled.index.calls.named(calls)
+        for call in compiled.index.calls.with_object_names(calls)
     }
-    for call in compiled.index.calls.named(compiled.index.calls.find(CallFilter())):
+    for call in compiled.index.calls.with_object_names(compiled.index.calls.find(CallFilter())):
         for made in asked.keys() & {value for value in call.objects.values() if isinstance(value, str)}:
             for dispatch in compiled.trace(call).dispatched:
                 if dispatch.how in (LinkHow.HANDED_OVER, LinkHow.BETWEEN):
@@ -115,7 +115,7 @@ def test_no_stack_gets_frames_of_another_thread(compiled: Compiled, step: int) -
             assert told or not _has_python(found)
 
 
-def test_the_place_that_jax_tells_is_shown_and_is_on_the_stack(compiled: Compiled) -> None:
+def test_the_line_from_jax_is_shown_and_is_on_the_stack(compiled: Compiled) -> None:
     for call in compiled.index.calls.find(CallFilter(function="PJRT_LoadedExecutable_Execute")):
         found = compiled.trace(call)
         (dispatch,) = found.dispatched
@@ -155,7 +155,7 @@ def _links(index: Path) -> list[tuple[object, ...]]:
         return list(connection.execute(query))
 
 
-def test_the_line_that_asked_is_told_with_how_it_is_known(compiled: Compiled) -> None:
+def test_the_requesting_line_is_shown_with_its_evidence(compiled: Compiled) -> None:
     by_id = {call["id"]: call for call in compiled.read("calls", "--function", COMPILE, "--stack", "line")["calls"]}
     for name, calls in compiled.compilations().items():
         for call in calls:
@@ -166,7 +166,7 @@ def test_the_line_that_asked_is_told_with_how_it_is_known(compiled: Compiled) ->
             assert line["link"] == (None if on_own_stack else "handed-over")
 
 
-def test_the_line_tells_what_it_had_made(compiled: Compiled) -> None:
+def test_a_line_shows_the_calls_that_it_requested(compiled: Compiled) -> None:
     line = _line("program(2)(x)")
     document = compiled.read("where", f"{SOURCE}:{line}", "--limit", "1000")
     on_stack = {hit["function"]: hit["calls"] for hit in document["stacks"]}

@@ -1,4 +1,4 @@
-"""Binaries that are no longer byte for byte what was recorded: no name is taken from them without a word."""
+"""Binaries that differ from the recorded ones: names from them are rejected, or reported as doubtful."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from framedex.binaries.symbols import read_symbols
 from framedex.captures import fingerprint_of
 from framedex.index.write.records import FrameRecord
 from framedex.ingest import Namer
-from framedex.ingest.recorded import RecordedBinaries
+from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.model import Calls, Capture, Metadata, Module, NativeFrame
 from tests.damage import damaged
 
@@ -47,30 +47,30 @@ def build(folder: Path, padding: str) -> Path:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One that the recorder samples whole."""
+    """A library that the recorder hashes completely."""
     return build(tmp_path_factory.mktemp("small"), "")
 
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One of which the recorder sees a part."""
+    """A library that the recorder samples."""
     return build(tmp_path_factory.mktemp("large"), LARGE)
 
 
 def recorded(library: Path) -> Module:
-    """A library as the recorder describes it."""
+    """The module of a library, as the recorder describes it."""
     size = library.stat().st_size
     build_id = Binary.open(library).build_id
     return Module(str(library), 0x7F0000000000, size, build_id, fingerprint_of(library), state_of(library))
 
 
 def addresses(library: Path) -> list[int]:
-    """Places in every function."""
+    """Offsets in every function."""
     return [address for symbol in read_symbols(Elf.open(library)) for address in range(symbol.start, symbol.end, 5)]
 
 
 def name(module: Module, places: list[int], contents: Contents) -> tuple[list[tuple[FrameRecord, ...]], list[str]]:
-    """The named frames at places of a module, and what is said of it."""
+    """The named frames at offsets of a module, and the naming problems."""
     none = np.zeros(0, np.uint32)
     calls = Calls(none, none, none, none.astype(np.int64), none.astype(np.int64), none.astype(np.int32), ())
     frames = tuple(NativeFrame(0, place + 1) for place in places)
@@ -79,7 +79,7 @@ def name(module: Module, places: list[int], contents: Contents) -> tuple[list[tu
 
 
 def damages(library: Path, seed: int) -> Iterator[bytes]:
-    """A library with damage of every kind, in headers as in contents."""
+    """A library with every kind of damage, in its headers and its contents."""
     content = library.read_bytes()
     sections = int.from_bytes(content[40:48], "little")  # where the section headers begin
     for number in range(MUTATIONS):
@@ -116,7 +116,7 @@ def test_no_damage_to_a_library_raises_or_hangs(small: Path, tmp_path: Path) -> 
             binary.ffi_handler(place)
 
 
-def test_a_change_that_samples_do_not_see_is_told_where_the_content_is_known(large: Path, tmp_path: Path) -> None:
+def test_a_change_outside_the_samples_is_detected_by_the_digest(large: Path, tmp_path: Path) -> None:
     changed = Path(shutil.copy(large, tmp_path))
     module = recorded(changed)
     places = addresses(large)
@@ -130,7 +130,7 @@ def test_a_change_that_samples_do_not_see_is_told_where_the_content_is_known(lar
     changed.write_bytes(data)
     found, problems = name(module, places, Contents(tmp_path / "contents.json"))
     (problem,) = problems
-    assert problem.startswith(f"{changed} has changed since it was recorded. Put back what was recorded")
+    assert problem.startswith(f"{changed} has changed since it was recorded. Restore the recorded file")
     assert problem.endswith("run `framedex index`; until then its frames stay as module and offset.")
     assert found != names
 

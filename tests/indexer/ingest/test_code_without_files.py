@@ -1,4 +1,4 @@
-"""Python code that is of no file has the line that a traceback says, wherever frames are shown."""
+"""Python code without a file has the line of its traceback, wherever frames are shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from framedex.commands.main import cli
 from framedex.index import Index
 from framedex.model import CallFilter, FrameRow, How, Language, LinesFrom
 from framedex.text_stacks.detect import read
-from framedex.text_stacks.placing.resolve import Resolver
+from framedex.text_stacks.source_lookup.resolve import Resolver
 from framedex.tracetext import format_trace
 from framedex_server.documents.trace_markdown import format_markdown
 from tests.indexer.unplaced import index_without_sources
@@ -32,7 +32,7 @@ class Recorded:
     calls: list[int]
 
     def frames(self, put: int) -> list[FrameRow]:
-        """The Python frames of a put, outermost first, down to the one that took the traceback."""
+        """The Python frames of a put, outermost first, down to the frame that took the traceback."""
         found = self.index.calls.trace(self.calls[put])
         assert found is not None
         python = [frame for frame in (*found.frames, *found.python) if frame.function.language is Language.PYTHON]
@@ -41,7 +41,7 @@ class Recorded:
 
 @pytest.fixture(scope="module")
 def recorded(python: str, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    """Recorded under each Python."""
+    """Record the program under each Python."""
     folder = tmp_path_factory.mktemp("without_files")
     ran = run("without_files.py", str(folder / "imported"), folder=folder, python=python)
     index = Index.open(index_without_sources(folder / "index.db", ran.capture))
@@ -58,7 +58,7 @@ def shown(frame: FrameRow) -> str:
     return frame.stated or f"{frame.location.path}:{frame.location.line}"  # type: ignore[union-attr]
 
 
-def test_every_frame_stands_where_a_traceback_says(recorded: Recorded) -> None:
+def test_every_frame_has_the_line_of_its_traceback(recorded: Recorded) -> None:
     assert len(recorded.calls) == len(recorded.told) > 10
     names = set()
     for put, stack in enumerate(recorded.told):
@@ -73,7 +73,7 @@ def test_two_texts_that_differ_in_a_line_are_two_frames(recorded: Recorded) -> N
     assert {frame.stated for frame in written if frame.function.name == "written"} == {"<string>:3", "<string>:4"}
 
 
-def test_what_is_built_in_leads_to_the_file_it_was_made_from(recorded: Recorded) -> None:
+def test_built_in_modules_resolve_to_their_source_files(recorded: Recorded) -> None:
     built_in = [
         frame
         for put in range(len(recorded.calls))
@@ -103,7 +103,7 @@ def test_documents_name_the_lines_and_can_be_read_again(recorded: Recorded) -> N
         assert not any("+0x" in line for line in format_trace(found).splitlines() if " P " in line[:8])
 
 
-def test_the_command_line_tells_them_too(recorded: Recorded) -> None:
+def test_the_command_line_shows_these_lines(recorded: Recorded) -> None:
     put = next(i for i, stack in enumerate(recorded.told) if any("frozen" in name for name, _, _ in stack))
     arguments = ["--index", str(recorded.path), "trace", str(recorded.calls[put])]
     text = CliRunner().invoke(cli, [*arguments, "--all"]).output
@@ -113,7 +113,7 @@ def test_the_command_line_tells_them_too(recorded: Recorded) -> None:
         assert not name.startswith("<") or (name, line) in {(f["module"], f["line"]) for f in document["frames"]}
 
 
-def test_a_traceback_in_a_text_leads_into_what_is_built_in(recorded: Recorded) -> None:
+def test_a_traceback_in_a_text_resolves_built_in_modules(recorded: Recorded) -> None:
     every = [frame for put in range(len(recorded.calls)) for frame in recorded.frames(put)]
     frame = next(frame for frame in every if frame.function.name == "_find_and_load")
     text = "".join(

@@ -1,4 +1,4 @@
-"""Files that are read because debug information names them, in no source folder: whose functions are in them."""
+"""Source files outside every source folder, read because debug information names them: their functions."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_as_a_source_folder_it_is_of_every_binary(libraries: list[Path], project
 
 
 def capture_of(like: Capture, libraries: Sequence[Path]) -> Capture:
-    """A capture with a call from the function in each library."""
+    """A capture with a call from the function of each library."""
     frames = [NativeFrame(i, address_of(library) + 5) for i, library in enumerate(libraries)]
     return replace(
         like,

@@ -1,4 +1,4 @@
-"""Binaries that cannot be asked for names: what is said of them, without giving up on the rest."""
+"""Binaries that cannot be read: they are reported, and other binaries are still named."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ import pytest
 
 from framedex.captures import fingerprint_of
 from framedex.ingest import Namer
-from framedex.ingest.paths import Paths
-from framedex.ingest.python_frames import python_record
+from framedex.ingest.naming import build_python_record
+from framedex.ingest.recorded_files import Paths
 from framedex.model import Calls, Capture, Metadata, Module, NativeFrame, Role
 from tests.indexer.privileges import run_without_privileges
 
 
 def capture_of(module: Module) -> Capture:
-    """A capture with one frame, in this module."""
+    """A capture with one frame in this module."""
     none = np.zeros(0, np.uint32)
     calls = Calls(none, none, none, none.astype(np.int64), none.astype(np.int64), none.astype(np.int32), ())
     return Capture(Path("capture"), Metadata(), (module,), (), (NativeFrame(0, 16),), (), (), (), calls, ())
 
 
 def problems_of(path: Path | str, fingerprint: str = "as recorded") -> list[str]:
-    """What stands in the way of naming frames of a module without a build-id."""
+    """The naming problems of a module without a build-id."""
     frames, problems = Namer().name_frames(capture_of(Module(str(path), 0, 4096, None, fingerprint)))
     assert len(frames) == 1
     return problems
 
 
 @pytest.mark.parametrize("name", ["/no/such/lib.so", "/dev/null", "/dev/null/lib.so", "odd\0name", "[vdso]"])
-def test_what_is_no_file_is_not_on_this_machine(name: str) -> None:
+def test_a_path_that_is_not_a_file_is_not_on_this_machine(name: str) -> None:
     (problem,) = problems_of(name)
 
     assert problem.startswith(f"{name} is not on this machine")
@@ -50,7 +50,7 @@ def test_a_binary_that_could_not_be_read_when_it_was_recorded_is_not_taken_for_t
     assert "could not be read when it was recorded" in problem
 
 
-def test_a_binary_whose_content_is_what_was_recorded_is_used(library: Path) -> None:
+def test_a_binary_with_the_recorded_content_is_used(library: Path) -> None:
     assert problems_of(library, fingerprint_of(library)) == []
     assert "has changed since it was recorded" in problems_of(library)[0]
 
@@ -59,7 +59,7 @@ def test_a_binary_whose_content_is_what_was_recorded_is_used(library: Path) -> N
 @pytest.mark.parametrize("closed", ["folder", "file"])
 @pytest.mark.parametrize("build_id", ["None", "'0123'"])
 def test_a_binary_without_permission_cannot_be_read(tmp_path: Path, library: Path, closed: str, build_id: str) -> None:
-    """Given a folder or a file of mode 000, then that is what is said: not that the binary is gone or has changed."""
+    """Given a folder or a file of mode 000, then the problem is its permissions, not a missing or changed binary."""
     folder = tmp_path / "closed"
     folder.mkdir()
     binary = folder / "lib.so"
@@ -80,8 +80,8 @@ def test_a_binary_without_permission_cannot_be_read(tmp_path: Path, library: Pat
     assert f"{binary} cannot be read (Permission denied)" in done.stdout
 
 
-def test_what_framedex_put_between_program_and_jax_is_glue() -> None:
+def test_framedex_frames_between_program_and_jax_are_glue() -> None:
     import framedex_native.ffi.programs as followed
 
-    record = python_record(Paths("/"), followed.__file__, "_followed.<locals>.load_and_join", 44, 0, 47)
+    record = build_python_record(Paths("/"), followed.__file__, "_followed.<locals>.load_and_join", 44, 0, 47)
     assert record.function.role is Role.GLUE

@@ -1,4 +1,4 @@
-"""Paths of another machine: a library built with -ffile-prefix-map, and Python files that are elsewhere here."""
+"""Paths of another machine: a library built with -ffile-prefix-map, and Python files with other local paths."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 
 from framedex.index import Index, Store
 from framedex.ingest import Namer, Silence, find_needed_sources, find_sources, ingest_captures
-from framedex.ingest.recorded import RecordedBinaries
+from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.model import CodeObject, FrameRow, How, PythonFrame, Stack
-from framedex.path_resolution.rules import PathMap, PathRule
+from framedex.path_resolution.files import PathMap, PathRule
 from tests.indexer.recorded import LIBRARY_SOURCE, Project, build_elsewhere, build_project
 from tests.once import made_once
 from tests.oracle.whole_captures import add_capture
@@ -61,7 +61,7 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.mark.parametrize("lazily", [False, True])
-def test_a_rule_leads_to_the_file_and_its_lines_stay_exact(project: Project, tmp_path: Path, lazily: bool) -> None:
+def test_a_path_rule_finds_the_file_and_its_lines_stay_exact(project: Project, tmp_path: Path, lazily: bool) -> None:
     source = _tree(tmp_path, below="elsewhere")
     rules = [PathRule("/proc/self/cwd", tmp_path / "nowhere"), PathRule(f"{BUILD}/", source.parent)]
     _index(project, [], rules, lazily)
@@ -75,7 +75,7 @@ def test_a_rule_leads_to_the_file_and_its_lines_stay_exact(project: Project, tmp
         assert index.names.recorded_files(f"{BUILD}/runtime.cc".lstrip("/")) == [str(source)]
 
 
-def test_a_relative_path_is_of_the_file_beside_the_library(tmp_path: Path) -> None:
+def test_a_relative_path_resolves_next_to_the_library(tmp_path: Path) -> None:
     project = _built(tmp_path / "built", ".")  # as our own wheels' libraries are compiled
     project.library_source.write_text(LIBRARY_SOURCE)
     _index(project, [])
@@ -84,7 +84,7 @@ def test_a_relative_path_is_of_the_file_beside_the_library(tmp_path: Path) -> No
     assert (location.path, location.line, location.how) == (str(project.library_source), ALLOCATE, How.EXACT)
 
 
-def test_a_relative_path_without_a_file_beside_the_library_is_found_in_a_tree(tmp_path: Path) -> None:
+def test_a_relative_path_without_a_file_next_to_the_library_is_found_in_a_tree(tmp_path: Path) -> None:
     project = _built(tmp_path / "built", ".")
     source = _tree(tmp_path)
     for roots, path in (([], "/proc/self/cwd/runtime.cc"), ([tmp_path / "tree"], str(source))):
@@ -128,7 +128,7 @@ def test_a_file_that_only_has_the_name_is_not_shown_as_the_place(project: Projec
     assert location is not None and location.path == f"{BUILD}/runtime.cc"
 
 
-def test_places_follow_the_rules_and_return_to_what_was_recorded_without_them(project: Project, tmp_path: Path) -> None:
+def test_locations_follow_path_rules_and_revert_without_them(project: Project, tmp_path: Path) -> None:
     source = _tree(tmp_path, below="elsewhere")
     recorded = f"{BUILD}/runtime.cc"
     for rules, path in (([], recorded), ([PathRule(BUILD, source.parent)], str(source)), ([], recorded)):
@@ -138,7 +138,7 @@ def test_places_follow_the_rules_and_return_to_what_was_recorded_without_them(pr
         assert (location.path, location.line, location.how) == (path, ALLOCATE, How.EXACT)
 
 
-def test_running_again_moves_nothing(project: Project, tmp_path: Path) -> None:
+def test_running_again_changes_no_path(project: Project, tmp_path: Path) -> None:
     source = _tree(tmp_path, "\n" * 100 + LIBRARY_SOURCE)
     rules = [PathRule(BUILD, source.parent)]
     _index(project, [tmp_path / "tree"], rules)
@@ -191,7 +191,7 @@ def test_python_files_of_another_machine_are_found_with_their_functions(project:
 
 
 @pytest.mark.parametrize("shift", ["", "\n", "\n" * 3, "# a line\n" * 40])
-def test_a_python_line_is_exact_only_where_its_function_begins_as_recorded(
+def test_a_python_line_is_exact_only_if_its_function_begins_at_the_recorded_line(
     project: Project, tmp_path: Path, shift: str
 ) -> None:
     program = (
@@ -213,7 +213,7 @@ def test_a_python_line_is_exact_only_where_its_function_begins_as_recorded(
     assert (location.line, location.how) == ((7, How.EXACT) if not lines else (5 + lines, How.DEFINITION))
 
 
-def test_a_rule_leads_to_the_recorded_binary_and_to_no_other(project: Project, tmp_path: Path) -> None:
+def test_a_path_rule_finds_only_the_recorded_binary(project: Project, tmp_path: Path) -> None:
     there = project.library.parent
     here = tmp_path / "copied"
     there.rename(here)
@@ -232,7 +232,7 @@ def test_a_rule_leads_to_the_recorded_binary_and_to_no_other(project: Project, t
 
 
 @pytest.mark.exhaustive
-def test_ten_thousand_rules_cost_nothing_and_a_loop_of_links_is_no_file(project: Project, tmp_path: Path) -> None:
+def test_ten_thousand_path_rules_are_cheap_and_a_link_loop_is_not_a_file(project: Project, tmp_path: Path) -> None:
     source = _tree(tmp_path, below="elsewhere")
     loop = tmp_path / "loop"
     loop.symlink_to(loop)

@@ -15,9 +15,9 @@ import pytest
 
 from framedex.captures import read_capture
 from framedex.index import Index, Store
-from framedex.ingest import Namer, Silence, find_sources, ingest_captures, released
-from framedex.ingest.map_import import import_map
+from framedex.ingest import Namer, Silence, find_sources, ingest_captures, release_maps
 from framedex.ingest.report import Report
+from framedex.ingest.source_maps import import_map
 from framedex.model import (
     CallFilter,
     Capture,
@@ -29,7 +29,7 @@ from framedex.model import (
     Role,
     is_of_nearest_release,
 )
-from framedex.path_resolution.files import is_here
+from framedex.path_resolution.files import file_exists
 from framedex.placetext import location_labels
 from framedex.releasemaps import open_release_maps
 from framedex.releasemaps.reader import SHIPPED, ReleaseMap
@@ -51,7 +51,7 @@ def recorded() -> Path:
 
 @pytest.fixture(scope="module")
 def first(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Report]:
-    """The index of that capture alone, which tests copy, and the report of making it."""
+    """The index of that capture alone, which tests copy, and its report."""
     index = tmp_path_factory.mktemp("first") / "index.db"
     with Store(index) as store:
         return index, ingest_captures(store, [recorded], [], Silence())
@@ -59,7 +59,7 @@ def first(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
 
 @pytest.fixture
 def index(tmp_path: Path) -> Path:
-    """Where the index of a test goes."""
+    """The path of a test's index."""
     return tmp_path / ".framedex" / "index.db"
 
 
@@ -71,7 +71,7 @@ def indexed(first: tuple[Path, Report], index: Path) -> Path:
 
 
 def of_release(capture: Path, version: str, folder: Path) -> Capture:
-    """The capture as if that release of jaxlib had been recorded, in an environment of its own below `folder`."""
+    """The capture, changed as if this jaxlib release was recorded, in its own environment below `folder`."""
     read = read_capture(capture)
     site = next(module.path for module in read.modules if "/jaxlib/" in module.path).partition("/jaxlib/")[0]
     environment = folder / version / "site-packages"
@@ -99,7 +99,7 @@ def place(frames: tuple[FrameRow, ...], name: str = INNERMOST) -> Location:
 
 
 def leads_somewhere(location: Location | None) -> bool:
-    return location is not None and (is_here(location.path) or location.url is not None)
+    return location is not None and (file_exists(location.path) or location.url is not None)
 
 
 def of_this_release(component: str) -> ReleaseMap:
@@ -141,13 +141,13 @@ def test_every_frame_of_a_first_trace_has_a_link(first: tuple[Path, Report]) -> 
     assert report.sources.problems == []
 
 
-def test_nothing_of_the_maps_but_places_is_kept(indexed: Path) -> None:
+def test_the_index_stores_only_locations_of_release_maps(indexed: Path) -> None:
     with Store(indexed) as store:
         assert store.sources.maps() == [] and store.map_files() == []
         assert store.sources.definitions("BufferFromHostBuffer", "cpp") == []
 
 
-def test_a_release_without_a_map_leads_to_the_nearest_and_says_so(recorded: Path, index: Path, tmp_path: Path) -> None:
+def test_a_release_without_a_map_uses_the_nearest_and_is_marked(recorded: Path, index: Path, tmp_path: Path) -> None:
     add(index, of_release(recorded, "0.99.0", tmp_path))
 
     newest = open_release_maps().releases[-1]
@@ -160,7 +160,7 @@ def test_a_release_without_a_map_leads_to_the_nearest_and_says_so(recorded: Path
 
 
 @pytest.mark.exhaustive
-def test_each_release_in_an_index_leads_to_its_own_map(recorded: Path, index: Path, tmp_path: Path) -> None:
+def test_each_release_in_an_index_uses_its_own_map(recorded: Path, index: Path, tmp_path: Path) -> None:
     releases = ("0.9.0", "0.10.0", "0.10.2")
     add(index, *(of_release(recorded, release, tmp_path) for release in releases))
 
@@ -168,9 +168,7 @@ def test_each_release_in_an_index_leads_to_its_own_map(recorded: Path, index: Pa
     assert found == [f"xla@{commit_of('xla', release)[:12]}:{XLA}" for release in releases]
 
 
-def test_a_source_folder_goes_before_and_what_was_in_it_comes_from_the_map_again(
-    recorded: Path, indexed: Path, tmp_path: Path
-) -> None:
+def test_a_source_folder_overrides_the_map_until_it_is_removed(recorded: Path, indexed: Path, tmp_path: Path) -> None:
     source = tmp_path / "xla" / "moved.cc"
     source.parent.mkdir()
     source.write_text(
@@ -214,30 +212,30 @@ def test_an_imported_map_goes_before_and_its_component_comes_from_the_release_ag
 
 @pytest.mark.exhaustive(keep=["cut off"])
 @pytest.mark.parametrize("damage", ["missing", "cut off", "foreign"])
-def test_without_the_maps_indexing_goes_on_says_so_once_and_finds_the_places_when_they_are_back(
+def test_without_release_maps_indexing_continues_warns_once_and_recovers_later(
     recorded: Path, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
     maps = tmp_path / "releases.fdmaps"
     if damage != "missing":
         content = SHIPPED.read_bytes()
         maps.write_bytes(content[: len(content) // 2] if damage == "cut off" else b"something else")
-    monkeypatch.setattr(released, "SHIPPED", maps)
+    monkeypatch.setattr(release_maps, "SHIPPED", maps)
     with Store(index) as store:
         report = ingest_captures(store, [recorded], [], Silence())
         (problem,) = report.sources.problems
         assert str(maps) in problem and "Install framedex again" in problem
         assert report.totals.native_named > 20 and report.totals.native_released == 0
 
-        monkeypatch.setattr(released, "SHIPPED", SHIPPED)
+        monkeypatch.setattr(release_maps, "SHIPPED", SHIPPED)
         report = ingest_captures(store, [recorded], [], Silence())
         assert report.sources.problems == [] and report.totals.native_released > 5
 
 
-def test_what_was_found_stays_where_the_maps_are_damaged_later(
+def test_locations_stay_if_the_maps_are_damaged_later(
     recorded: Path, indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = place(trace_of(indexed))
-    monkeypatch.setattr(released, "SHIPPED", tmp_path / "gone.fdmaps")
+    monkeypatch.setattr(release_maps, "SHIPPED", tmp_path / "gone.fdmaps")
     with Store(indexed) as store:
         ingest_captures(store, [recorded], [], Silence())
     assert place(trace_of(indexed)) == before
@@ -262,7 +260,7 @@ NAMED_BY_XLA = {"tsl::port::NumSchedulableCPUs": "_ZN3tsl4portL18NumSchedulableC
 
 
 def places_in_own_library(project: Project, source: str) -> dict[str, Location | None]:
-    """Where functions of a library that was compiled from a file of this name are, without that file."""
+    """The locations of functions of a library that was compiled from a file of this name, without that file."""
     compiled = project.folder / source
     compiled.write_text(OWN)
     library = project.folder / "libown.so"
@@ -279,10 +277,10 @@ def places_in_own_library(project: Project, source: str) -> dict[str, Location |
         stacks=(replace(stack, frames=(*range(first, first + len(own)), *stack.frames)), *others),
     )
     with project.ingest(capture=capture) as opened:
-        return {name: opened.functions.named(name)[0].location for name in symbols}
+        return {name: opened.functions.find(name)[0].location for name in symbols}
 
 
-def test_functions_of_a_library_of_ones_own_never_lead_to_xla(project: Project) -> None:
+def test_functions_of_an_unrelated_library_never_resolve_to_xla(project: Project) -> None:
     assert set(places_in_own_library(project, "own.cc").values()) == {None}
 
 
@@ -295,7 +293,7 @@ def test_functions_of_xla_in_a_library_of_others_lead_to_the_nearest_release(pro
     assert set(places.values()) == {None}
 
 
-def test_a_function_of_ones_own_that_is_named_as_one_of_jaxlib_does_not_take_its_place(
+def test_a_function_with_a_jaxlib_name_does_not_replace_jaxlibs_function(
     recorded: Path, index: Path, tmp_path: Path
 ) -> None:
     source = tmp_path / "kernel.cc"
@@ -319,5 +317,5 @@ def test_a_function_of_ones_own_that_is_named_as_one_of_jaxlib_does_not_take_its
 
     assert place(trace_of(index)).path.endswith(f":{XLA}")
     with Index.open(index) as opened:
-        found = {function.location.path for function in opened.functions.named(INNERMOST) if function.location}
+        found = {function.location.path for function in opened.functions.find(INNERMOST) if function.location}
     assert str(source) in found and len(found) == 2

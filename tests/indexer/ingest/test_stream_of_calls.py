@@ -42,12 +42,12 @@ def capture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="module")
 def namer() -> Namer:
-    """Reads each binary once for all tests."""
+    """A namer that reads each binary once for all tests."""
     return Namer()
 
 
 class OnRequest:
-    """`on_request.py`, recorded into `folder`."""
+    """Record `on_request.py` into `folder`."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
         self._process = subprocess.Popen(
@@ -66,13 +66,13 @@ class OnRequest:
         self.end(is_killed=True)
 
     def ask(self, line: str) -> str:
-        """Have it do what the line says; its answer."""
+        """Send a command line to the program; return its answer."""
         assert self._process.stdin is not None and self._process.stdout is not None
         print(line, file=self._process.stdin, flush=True)
         return self._process.stdout.readline().strip()
 
     def end(self, *, is_killed: bool = False) -> None:
-        """Let it end, or kill it."""
+        """End the program, or kill it."""
         if is_killed:
             self._process.kill()
         self._process.communicate()
@@ -86,7 +86,7 @@ def read_in(store: Store, capture: Path, namer: Namer) -> None:
 
 @pytest.fixture(scope="module")
 def wanted(capture: Path, namer: Namer, tmp_path_factory: pytest.TempPathFactory) -> Rows:
-    """The rows that the oracle makes of the whole capture."""
+    """The oracle's rows for the whole capture."""
     with Store(tmp_path_factory.mktemp("wanted") / "index.db") as store:
         add_capture(store, read_capture(capture), namer)
         return rows_of(store, without=LEFT_OUT)
@@ -94,21 +94,21 @@ def wanted(capture: Path, namer: Namer, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture
 def at_once(capture: Path, monkeypatch: pytest.MonkeyPatch) -> int:
-    """So many calls are read at once that a capture takes several goes, and a large one not thousands."""
+    """Set a batch size at which each capture takes several batches, but at most a few hundred."""
     calls = max(10, CaptureStream(capture).calls // 20)
-    monkeypatch.setattr(captures, "CALLS_AT_ONCE", calls)
+    monkeypatch.setattr(captures, "BATCH_CALLS", calls)
     return calls
 
 
 def assert_as_wanted(found: Rows, wanted: Rows) -> None:
-    """Every table has the rows that it is to have."""
+    """Check the rows of every table."""
     assert found.keys() == wanted.keys()
     for table, rows in wanted.items():
         assert comparable(table, found[table]) == comparable(table, rows), table
 
 
 def comparable(table: str, rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
-    """The rows without ids that say nothing but in which order they were written."""
+    """The rows without ids that depend only on the order of writing."""
     return sorted((row[1:] for row in rows), key=repr) if table == "violations" else rows
 
 
@@ -117,14 +117,14 @@ def comparable(table: str, rows: list[tuple[object, ...]]) -> list[tuple[object,
 def test_a_stream_gives_the_rows_that_the_oracle_makes_of_the_whole(
     capture: Path, wanted: Rows, namer: Namer, calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(captures, "CALLS_AT_ONCE", calls)
+    monkeypatch.setattr(captures, "BATCH_CALLS", calls)
     with Store(tmp_path / "index.db") as store:
         read_in(store, capture, namer)
         assert_as_wanted(rows_of(store, without=LEFT_OUT), wanted)
 
 
 @pytest.mark.exhaustive(keep=["compiling.py"])
-def test_an_interrupted_capture_goes_on_where_it_stopped(
+def test_an_interrupted_capture_continues_where_it_stopped(
     capture: Path, wanted: Rows, namer: Namer, at_once: int, tmp_path: Path
 ) -> None:
     index = tmp_path / "index.db"
@@ -152,7 +152,7 @@ def test_an_interrupted_capture_goes_on_where_it_stopped(
 def test_a_capture_that_is_cut_off_while_it_is_read_comes_to_an_end(
     namer: Namer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 200)
+    monkeypatch.setattr(captures, "BATCH_CALLS", 200)
     capture = run("many_puts.py", "500", folder=tmp_path).capture
     calls = CaptureStream(capture).calls
     with Store(tmp_path / "index.db") as store:
@@ -169,9 +169,7 @@ def test_a_capture_that_is_cut_off_while_it_is_read_comes_to_an_end(
 
 @pytest.mark.exhaustive(keep=["compiling.py"])
 @pytest.mark.usefixtures("at_once")
-def test_of_two_readers_of_one_capture_the_later_one_goes_on(
-    capture: Path, wanted: Rows, namer: Namer, tmp_path: Path
-) -> None:
+def test_the_second_reader_of_a_capture_continues(capture: Path, wanted: Rows, namer: Namer, tmp_path: Path) -> None:
     index = tmp_path / "index.db"
     with Store(index) as first, Store(index) as second:
         one = CaptureReading(first, CaptureStream(capture), namer, "as it is")
@@ -189,23 +187,21 @@ def test_of_two_readers_of_one_capture_the_later_one_goes_on(
 
 @pytest.mark.exhaustive(keep=["False"])
 @pytest.mark.parametrize("is_killed", [False, True])
-def test_a_capture_that_is_followed_ends_as_one_that_is_read_at_its_end(
-    tmp_path: Path, namer: Namer, is_killed: bool
-) -> None:
-    """But for the times of its last moments, by some nanoseconds: the clock was tied to others' later."""
+def test_a_followed_capture_equals_a_capture_read_at_its_end(tmp_path: Path, namer: Namer, is_killed: bool) -> None:
+    """Times near the end may differ by some nanoseconds, because the clock was calibrated later."""
     with OnRequest(tmp_path) as program, Store(tmp_path / "index.db") as store:
         follower = Follower(store, lambda: None)
         capture, new = None, []
         for line, answer in [("put", "done"), ("put", "done"), ("wait", "waiting"), ("", "done"), ("put", "done")]:
             assert program.ask(line) == answer
             (capture,) = capture_folders(tmp_path / "captures")
-            new.append(follower.look([capture]))
+            new.append(follower.update([capture]))
         assert capture is not None and new[0] > 0
         if is_killed:
             program.ask("wait")
-            follower.look([capture])
+            follower.update([capture])
         program.end(is_killed=is_killed)
-        follower.look([capture])
+        follower.update([capture])
         assert not follower.paths
         found = calls_of(store)
         (state,) = store._connection.execute("SELECT calls, signature <> '', reading FROM captures").fetchall()
@@ -220,18 +216,18 @@ def test_a_capture_that_is_followed_ends_as_one_that_is_read_at_its_end(
 
 @pytest.mark.exhaustive
 def test_captures_that_are_followed_side_by_side_have_the_totals_of_their_calls(tmp_path: Path) -> None:
-    """Also where a program is quiet for so long before its end that nothing but the end is new."""
+    """Includes a program that makes no calls for a long time before it ends."""
     with ExitStack() as stack, Store(tmp_path / "index.db") as store:
         programs = [stack.enter_context(OnRequest(tmp_path)) for _ in range(2)]
         follower = Follower(store, lambda: None)
         for _ in range(3):
             for program in programs:
                 assert program.ask("put") == "done"
-            follower.look(capture_folders(tmp_path / "captures"))
+            follower.update(capture_folders(tmp_path / "captures"))
             assert totals_kept(store) == totals_counted(store)
         for program in programs:
             program.end()
-        follower.look(capture_folders(tmp_path / "captures"))
+        follower.update(capture_folders(tmp_path / "captures"))
 
         assert not follower.paths
         assert totals_kept(store) == totals_counted(store)
@@ -241,9 +237,7 @@ def test_captures_that_are_followed_side_by_side_have_the_totals_of_their_calls(
 
 
 @pytest.mark.exhaustive
-def test_calls_of_a_thread_that_was_too_new_for_one_look_come_with_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_calls_of_a_new_thread_come_with_the_next_update(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (
         OnRequest(tmp_path) as program,
         Store(tmp_path / "index.db") as store,
@@ -253,18 +247,18 @@ def test_calls_of_a_thread_that_was_too_new_for_one_look_come_with_the_next(
             program.ask(line)
         (capture,) = capture_folders(tmp_path / "captures")
         with monkeypatch.context() as patch:
-            patch.setattr(follow, "_SETTLED_NS", 1 << 60)
-            assert follower.look([capture]) == 0
+            patch.setattr(follow, "_RECORD_DELAY_NS", 1 << 60)
+            assert follower.update([capture]) == 0
         program.ask("put")
         program.end()
 
-        new = follower.look([capture])
+        new = follower.update([capture])
 
     assert new == len(read_capture(capture).calls)
 
 
 @pytest.mark.exhaustive
-def test_why_a_followed_capture_stops_is_told_where_nothing_else_was_new(tmp_path: Path) -> None:
+def test_the_stop_reason_of_a_followed_capture_is_reported_without_new_calls(tmp_path: Path) -> None:
     with (
         OnRequest(tmp_path, FRAMEDEX_LIMIT=str(_native.SEGMENT_SIZE)) as program,
         Store(tmp_path / "index.db") as store,
@@ -273,11 +267,11 @@ def test_why_a_followed_capture_stops_is_told_where_nothing_else_was_new(tmp_pat
         for _ in range(20):
             program.ask("put")
         (capture,) = capture_folders(tmp_path / "captures")
-        follower.look([capture])
+        follower.update([capture])
         for _ in range(60):
             program.ask("put")
         program.end()
-        follower.look([capture])
+        follower.update([capture])
         ((stops,),) = store._connection.execute("SELECT stops FROM captures").fetchall()
 
     assert json.loads(stops) == json.loads(json.dumps(asdict(read_capture(capture).stops)))
@@ -285,22 +279,22 @@ def test_why_a_followed_capture_stops_is_told_where_nothing_else_was_new(tmp_pat
 
 
 def test_a_capture_that_is_gone_does_not_keep_others_from_being_followed(tmp_path: Path) -> None:
-    """Also where a program was over before anybody looked: it is read as it is."""
+    """Includes a program that has ended before the first update."""
     gone, there = tmp_path / "gone", recorded_put()
     with Store(tmp_path / "index.db") as store:
         follower = Follower(store, lambda: None)
 
-        new = follower.look([gone, there])
+        new = follower.update([gone, there])
 
         assert list(follower.refused) == [gone]
         assert new == len(read_capture(there).calls)
-        assert follower.look([gone, there]) == 0
+        assert follower.update([gone, there]) == 0
         with Store(tmp_path / "index.db") as other:
-            assert Follower(other, lambda: None).look([there]) == 0, "it is there"
+            assert Follower(other, lambda: None).update([there]) == 0, "it is there"
 
 
 @pytest.mark.exhaustive
-def test_of_two_followers_of_one_capture_the_later_one_waits(tmp_path: Path) -> None:
+def test_the_second_follower_of_a_capture_waits(tmp_path: Path) -> None:
     with (
         OnRequest(tmp_path) as program,
         Store(tmp_path / "index.db") as store,
@@ -309,14 +303,14 @@ def test_of_two_followers_of_one_capture_the_later_one_waits(tmp_path: Path) -> 
         program.ask("put")
         captures = capture_folders(tmp_path / "captures")
         first, second = Follower(store, lambda: None), Follower(other, lambda: None)
-        first.look(captures)
-        second.look(captures)
+        first.update(captures)
+        second.update(captures)
         assert first.paths and not second.paths
         program.end()
-        first.look(captures)
+        first.update(captures)
 
         assert not first.paths
-        assert second.look(captures) == 0
+        assert second.update(captures) == 0
         assert first.calls == len(read_capture(captures[0]).calls)
 
 
@@ -332,7 +326,7 @@ def totals_counted(store: Store) -> list[tuple[object, ...]]:
 
 
 def calls_of(store: Store) -> Rows:
-    """The calls and objects of an index, with what does not hang on a clock, nor on which stack was seen first."""
+    """The calls and objects of an index, without data that depends on clocks or on the order of stacks."""
     ask = store._connection.execute
     stacks: dict[int, list[tuple[object, ...]]] = {}
     for stack, *frame in ask("SELECT stack, chain, depth, function, path, line FROM stacks_readable"):

@@ -1,4 +1,4 @@
-"""A binary without its symbols: what of its frames is known is used, and what is missing is said with its remedy."""
+"""Stripped binaries: known frames are named, and missing symbols are reported with a remedy."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 
 from framedex.binaries import Binary
 from framedex.captures import fingerprint_of
+from framedex.capturetext import doubts
 from framedex.index.write.records import FrameRecord
 from framedex.ingest import Namer
-from framedex.ingest.stripped import why_unnamed
-from framedex.missing import doubts
+from framedex.ingest.recorded_binaries import describe_unnamed_frames
 from framedex.model import Calls, Capture, Metadata, Module, NativeFrame
 from tests.indexer.binaries.conftest import SOURCE, compiled
 from tests.indexer.binaries.test_binary import address_of
@@ -23,7 +23,7 @@ HIDDEN = "shop::(anonymous namespace)::hidden(int)"
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A plug-in as it is built: with symbols, and with debug information."""
+    """A plug-in with symbols and debug information."""
     source = tmp_path_factory.mktemp("plugin") / "program.cc"
     source.write_text(SOURCE)
     return compiled(source, "plugin.so", "-g", "-O1", "-shared", "-fPIC", "-Wl,--build-id=0x0123456789abcdef")
@@ -36,7 +36,7 @@ def stripped(whole: Path, folder: Path, *options: str) -> Path:
 
 
 def named(library: Path, places: list[int]) -> tuple[list[FrameRecord], list[str]]:
-    """The records of frames at places of a library, as if they had been recorded, and what stood in the way."""
+    """The records of frames at offsets of a library, as if recorded, and the naming problems."""
     none = np.zeros(0, np.uint32)
     calls = Calls(none, none, none, none.astype(np.int64), none.astype(np.int64), none.astype(np.int32), ())
     module = Module(str(library), 0, 4096, Binary.open(library).build_id, fingerprint_of(library))
@@ -47,7 +47,7 @@ def named(library: Path, places: list[int]) -> tuple[list[FrameRecord], list[str
     return [frame for (frame,) in records], problems
 
 
-def test_frames_of_one_unnamed_function_are_of_one_function(whole: Path, tmp_path: Path) -> None:
+def test_frames_of_an_unnamed_function_share_one_function(whole: Path, tmp_path: Path) -> None:
     start, size = address_of(whole, HIDDEN)
     exported, _ = address_of(whole, "plain_c")
 
@@ -59,13 +59,13 @@ def test_frames_of_one_unnamed_function_are_of_one_function(whole: Path, tmp_pat
     assert frames[2].function.name == "plain_c"
 
 
-def test_where_no_function_is_known_a_frame_is_its_own(whole: Path, tmp_path: Path) -> None:
+def test_a_frame_without_a_known_function_is_its_own_function(whole: Path, tmp_path: Path) -> None:
     frames, _ = named(stripped(whole, tmp_path), [0x10])
 
     assert frames[0].function.name == "plugin.so+0x11"
 
 
-def test_a_stripped_binary_says_how_much_it_leaves_unnamed(whole: Path, tmp_path: Path) -> None:
+def test_a_stripped_binary_is_reported_with_the_number_of_unnamed_frames(whole: Path, tmp_path: Path) -> None:
     start, _ = address_of(whole, HIDDEN)
     exported, _ = address_of(whole, "plain_c")
     library = stripped(whole, tmp_path)
@@ -78,7 +78,7 @@ def test_a_stripped_binary_says_how_much_it_leaves_unnamed(whole: Path, tmp_path
 
 @pytest.mark.parametrize("tie", ["build-id", "debug link", "none"])
 def test_the_remedy_that_is_named_helps(tie: str, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given that its debug file is put where the sentence says, or a server has it, then the frames have names."""
+    """Given its debug file at the reported path, or on a server, then the frames have names."""
     start, _ = address_of(whole, HIDDEN)
     debug = tmp_path / "plugin.debug"
     subprocess.run(["objcopy", "--only-keep-debug", whole, debug], check=True)
@@ -105,7 +105,7 @@ def test_the_remedy_that_is_named_helps(tie: str, whole: Path, tmp_path: Path, m
 
 
 @pytest.mark.parametrize("name", ["libc.so.6", "libpython3.11.so.1.0", "ld-linux-x86-64.so.2"])
-def test_nothing_is_said_of_the_interpreter_and_the_loader(name: str, whole: Path, tmp_path: Path) -> None:
+def test_the_interpreter_and_the_loader_are_not_reported(name: str, whole: Path, tmp_path: Path) -> None:
     start, _ = address_of(whole, HIDDEN)
     library = stripped(whole, tmp_path).rename(tmp_path / name)
 
@@ -114,14 +114,14 @@ def test_nothing_is_said_of_the_interpreter_and_the_loader(name: str, whole: Pat
     assert problems == [] and frames[0].function.symbol == ""
 
 
-def test_nothing_is_said_of_the_system_s_libraries(whole: Path, tmp_path: Path) -> None:
+def test_system_libraries_are_not_reported(whole: Path, tmp_path: Path) -> None:
     binary = Binary.open(stripped(whole, tmp_path))
 
     for folder in ("/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64", "/usr/lib"):
-        assert why_unnamed(binary, f"{folder}/libplugin.so.6.0.30", 2, 1) is None
+        assert describe_unnamed_frames(binary, f"{folder}/libplugin.so.6.0.30", 2, 1) is None
     for folder in ("/usr/local/lib", "/usr/lib/python3/dist-packages/plugin", "/opt/lib"):
-        assert why_unnamed(binary, f"{folder}/libplugin.so", 2, 1) is not None
+        assert describe_unnamed_frames(binary, f"{folder}/libplugin.so", 2, 1) is not None
 
 
-def test_a_binary_that_is_not_stripped_says_nothing(whole: Path) -> None:
+def test_an_unstripped_binary_is_not_reported(whole: Path) -> None:
     assert named(whole, [0x10])[1] == []

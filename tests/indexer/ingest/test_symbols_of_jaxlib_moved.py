@@ -1,4 +1,4 @@
-"""A jaxlib whose symbols were moved into `.gnu_debugdata` is indexed as the jaxlib that they were moved in."""
+"""A jaxlib with its symbols in `.gnu_debugdata` is indexed like the original jaxlib."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ print(float(jax.jit(lambda x: jnp.tanh(x @ x).sum())(jnp.ones((8, 8)))))
 
 @dataclass(frozen=True)
 class Moved:
-    """The library as it is installed, that with moved symbols, and what was recorded with the latter."""
+    """The installed library, the library with moved symbols, and a capture recorded with the latter."""
 
     installed: Path
     library: Path
@@ -38,7 +38,7 @@ class Moved:
 
 @pytest.fixture(scope="module")
 def moved(tmp_path_factory: pytest.TempPathFactory) -> Moved:
-    """A copy of jaxlib in which one library is another one, with which a program was recorded."""
+    """A copy of jaxlib with one library replaced, with which a program was recorded."""
     installed = Path(jaxlib.__file__).parent
     if not (installed / NAME).exists():
         pytest.skip(f"this jaxlib has no {NAME}")
@@ -91,7 +91,7 @@ def test_an_index_has_the_names_and_lines_that_it_has_with_the_library_as_it_was
 
 @pytest.mark.exhaustive
 def test_the_machine_code_around_recorded_frames_calls_the_same_functions(moved: Moved) -> None:
-    """By what a function calls before and after a frame, the frame's line is found."""
+    """A frame's line is found from the calls before and after it."""
     whole, embedded = Binary.open(moved.installed), Binary.open(moved.library)
     offsets = [symbol.start + 1 for symbol in list(read_symbols(Elf.open(moved.installed)))[::20_000]]
 

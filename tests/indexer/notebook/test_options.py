@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from framedex.errors import FramedexError
-from framedex.notebook.options import cell_options, kernel_options
+from framedex.notebook.options import parse_cell_options, parse_kernel_options
 
 
 def test_options_become_the_variables_of_a_run(tmp_path: Path) -> None:
     behaviour = tmp_path / "my tpu.py"
     behaviour.write_text("")
-    found = cell_options(
+    found = parse_cell_options(
         f"-o run --output 'a b' --include 'PJRT_*' --limit 1MiB --ring --device v4 --behaviour '{behaviour}'"
     )
     assert (found.name, found.output, found.is_fresh, found.plugin) == ("run", Path("a b"), False, "")
@@ -23,7 +23,7 @@ def test_options_become_the_variables_of_a_run(tmp_path: Path) -> None:
 
 
 def test_without_options_all_is_as_usual() -> None:
-    assert cell_options("") == kernel_options("")
+    assert parse_cell_options("") == parse_kernel_options("")
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_without_options_all_is_as_usual() -> None:
     [
         ("--colour", "No such option"),
         ("-o 1x", "-o 1x is not a variable name."),
-        ("'", "cannot be read: No closing quotation"),
+        ("'", "cannot be parsed: No closing quotation"),
         ("--ring", "--ring needs a size"),
         ("--limit lots", "is not a number of bytes"),
         ("--plugin libtpu --hbm 1GiB", "not for a plug-in"),
@@ -41,10 +41,10 @@ def test_without_options_all_is_as_usual() -> None:
 )
 def test_what_cannot_be_understood_is_told(line: str, why: str) -> None:
     with pytest.raises(FramedexError, match=why):
-        cell_options(line)
+        parse_cell_options(line)
 
 
 def test_a_kernel_has_a_machine_and_records_nothing() -> None:
-    assert kernel_options("--devices 4").machine == {"FRAMEDEX_DEVICES": "4"}
+    assert parse_kernel_options("--devices 4").machine == {"FRAMEDEX_DEVICES": "4"}
     with pytest.raises(FramedexError, match="No such option"):
-        kernel_options("--ring")
+        parse_kernel_options("--ring")

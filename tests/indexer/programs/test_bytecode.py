@@ -1,4 +1,4 @@
-"""Programs in MLIR's bytecode say of each op its kind, its name and its lines, as MLIR itself has them."""
+"""The kind, name and lines of each op in MLIR bytecode, compared with MLIR itself."""
 
 from __future__ import annotations
 
@@ -60,26 +60,26 @@ NO_OPS = ("module", "func", "return")
 
 @dataclass(frozen=True)
 class Lowered:
-    """What LOWER wrote."""
+    """The output folder of LOWER."""
 
     folder: Path
 
     def data(self, name: str) -> bytes:
-        """A program."""
+        """The bytes of a program."""
         return (self.folder / name).read_bytes()
 
     def program(self, name: str) -> Program:
-        """A program as it is read."""
+        """A parsed program."""
         return read_program(self.data(name))
 
     def kinds(self) -> Counter[str]:
-        """The kinds of ops as MLIR counts them."""
+        """The number of ops of each kind according to MLIR."""
         return Counter(json.loads((self.folder / "kinds.json").read_text()))
 
 
 @pytest.fixture(scope="module")
 def lowered(tmp_path_factory: pytest.TempPathFactory) -> Lowered:
-    """The programs of LOWER."""
+    """The programs that LOWER wrote."""
     folder = tmp_path_factory.mktemp("lowered").resolve()
     (folder / "lower.py").write_text(LOWER)
     environment = plain_environment() | {"JAX_PLATFORMS": "cpu"}
@@ -122,7 +122,7 @@ def test_no_more_frames_of_a_function_than_the_limit_of_jax(lowered: Lowered) ->
 
 
 @pytest.mark.parametrize("data", [b"", b"ML\xefR", b"ML\xefR\x0dx\x00", b"HloModule jit_f", b"\x00" * 100])
-def test_what_is_no_program_is_none_and_says_so(data: bytes) -> None:
+def test_other_bytes_are_not_a_program_and_are_reported(data: bytes) -> None:
     program = read_program(data)
     assert not program.ops
     assert program.problem

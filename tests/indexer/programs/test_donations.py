@@ -1,4 +1,4 @@
-"""Which donated arguments no result can reuse, by the signature of a program."""
+"""Donated arguments that no result can reuse, from the signature of a program."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from framedex.programs.donations import unused_donations
+from framedex.programs.sizes import find_unused_donations
 
 DONOR = {"jax.buffer_donor": "true"}
 
@@ -38,7 +38,7 @@ def signature(arguments: list[tuple[str, dict[str, str]]], results: list[str]) -
 def test_a_donor_needs_a_result_of_as_many_bytes(
     arguments: list[tuple[str, dict[str, str]]], results: list[str], noted: list[int], unused: list[tuple[int, int]]
 ) -> None:
-    assert list(unused_donations(signature(arguments, results), noted)) == unused
+    assert list(find_unused_donations(signature(arguments, results), noted)) == unused
 
 
 SHARDED = {**DONOR, "sdy.sharding": "P('x')"}
@@ -59,4 +59,4 @@ def test_a_result_with_an_unknown_sharding_has_a_part_of_its_size(
     argument: str, results: list[str], unused: list[tuple[int, int]]
 ) -> None:
     told = signature([(argument, SHARDED)], results) | {"partitions": "8", "mesh": {"x": 8}}
-    assert list(unused_donations(told)) == unused
+    assert list(find_unused_donations(told)) == unused

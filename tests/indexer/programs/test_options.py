@@ -1,4 +1,4 @@
-"""Options with which a program is compiled have XLA's names, as jaxlib writes them."""
+"""Compile options have XLA's names, as in jaxlib."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ sys.stdout.buffer.write(options.SerializeAsString())
 
 @pytest.fixture(scope="module")
 def written() -> bytes:
-    """Options as this jaxlib writes them."""
+    """Options as serialized by this jaxlib."""
     environment = plain_environment() | {"JAX_PLATFORMS": "cpu"}
     return subprocess.run([sys.executable, "-c", WRITE], env=environment, check=True, capture_output=True).stdout
 
 
-def test_options_have_their_names_and_what_was_asked_for(written: bytes) -> None:
+def test_options_have_their_names_and_the_set_values(written: bytes) -> None:
     options = read_options(written)
     expected = {
         "xla_embed_ir_in_executable": "true",
@@ -46,7 +46,7 @@ def test_options_have_their_names_and_what_was_asked_for(written: bytes) -> None
     assert not any("." in name for name in options), "this jaxlib has options that option_names.json lacks"
 
 
-def test_what_is_damaged_is_left_out(written: bytes) -> None:
+def test_damaged_entries_are_left_out(written: bytes) -> None:
     whole = read_options(written)
     for end in range(0, len(written), 97):
         read = read_options(written[:end] + b"\xff\xff")
@@ -77,7 +77,7 @@ def test_a_number_that_is_longer_than_its_option_is_no_error(number: int, wire_t
     assert value in ("0", "nan")
 
 
-def test_no_more_options_are_kept_than_there_can_be() -> None:
+def test_the_number_of_options_is_limited() -> None:
     entries = (_message(1, b"option %d" % number) + _message(2, _message(1, b"on")) for number in range(20_000))
     assert len(read_options(b"".join(_message(7, entry) for entry in entries))) == 5_000
 

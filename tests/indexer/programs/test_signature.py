@@ -1,4 +1,4 @@
-"""The signature of a program says what JAX lowered it with."""
+"""The signature of a program matches the arguments that JAX lowered it with."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ lower("many", lambda x: sum(x * np.float32(n) for n in range(299)), shape)
 
 @pytest.fixture(scope="module")
 def lowered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the programs of LOWER."""
+    """The folder with the programs of LOWER."""
     folder = tmp_path_factory.mktemp("lowered").resolve()
     (folder / "lower.py").write_text(LOWER)
     environment = plain_environment() | {"JAX_PLATFORMS": "cpu"}
@@ -86,7 +86,7 @@ def test_types_are_those_of_numpy(lowered: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["named", "1.0.0"])
-def test_arguments_have_names_and_what_jax_wrote_onto_them(lowered: Path, version: str) -> None:
+def test_arguments_have_names_and_jax_attributes(lowered: Path, version: str) -> None:
     signature = _signature(lowered, version)
     assert signature.arguments == (
         Parameter("float32[3]", "params['w']", {"tf.aliasing_output": "0"}),
@@ -109,7 +109,7 @@ def test_a_function_without_arguments_has_none(lowered: Path) -> None:
     assert (signature.arguments, signature.constants) == ((), ("7",))
 
 
-def test_of_very_many_constants_the_last_are_one_digest(lowered: Path) -> None:
+def test_constants_beyond_the_limit_are_one_digest(lowered: Path) -> None:
     constants = _signature(lowered, "many").constants
     assert len(constants) == 201 and constants[-1].startswith("100 more ")
     assert json.dumps(constants)

@@ -1,4 +1,4 @@
-"""How much of a program's result a device has, as its type and sharding tell, is what JAX puts there."""
+"""The bytes of a result on one device, from its type and sharding, are those that JAX stores there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_of_a_sharded_result_a_device_has_a_part(partitioner: str, tmp_path: Pat
     assert [size_on_device(each, signature) for each in signature["results"]] == ran.result
 
 
-def test_a_type_has_a_size_or_none_is_told() -> None:
+def test_a_type_has_a_size_or_an_unknown_size() -> None:
     cases: list[tuple[str, int]] = [
         *(("float32[]", 4), ("bool[3]", 3), ("bfloat16[2,3]", 12), ("complex128[2]", 32), ("float8_e4m3fn[5]", 5)),
         *(("int64[0]", 0), ("int4[8]", -1), ("token", -1), ("float32[?]", -1), ("", -1), ("float32[3,4", -1)),
@@ -36,7 +36,7 @@ def test_a_type_has_a_size_or_none_is_told() -> None:
         assert size_on_device(result, {"partitions": "1"}) == size
 
 
-def test_only_a_sharding_that_is_known_tells_a_part() -> None:
+def test_only_a_known_sharding_divides_a_size() -> None:
     cases: list[tuple[dict[str, str], int]] = [
         ({}, -1),
         *(({"sdy.sharding": sharding}, 32) for sharding in ("P()", "P(None)", "P(None, None)")),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from framedex.projects.targets import targets
+from framedex.projects.project_files import partition_targets
 
 
 def test_a_small_tree_is_one_target() -> None:
-    (target,) = targets(["a/x.cc", "b.cc"])
+    (target,) = partition_targets(["a/x.cc", "b.cc"])
 
     assert (target.name, target.files) == ("root", ("a/x.cc", "b.cc"))
 
@@ -14,7 +14,7 @@ def test_a_small_tree_is_one_target() -> None:
 def test_a_folder_with_too_many_files_is_parted_by_its_folders() -> None:
     files = sorted(["x/top.cc", *(f"x/{part}/{number}.cc" for part in "ab" for number in range(200))])
 
-    parted = targets(files)
+    parted = partition_targets(files)
 
     assert [(target.name, len(target.files)) for target in parted] == [("x", 1), ("x_a", 200), ("x_b", 200)]
     assert sorted(path for target in parted for path in target.files) == files
@@ -24,7 +24,7 @@ def test_names_are_ones_that_cmake_takes_and_none_is_given_twice() -> None:
     folders = ["a-b", "a_b", "test", "all", "ü", "ö", "a b/c"]
     files = sorted(f"{folder}/{number}.cc" for folder in folders for number in range(60))
 
-    names = [target.name for target in targets(files)]
+    names = [target.name for target in partition_targets(files)]
 
     assert len(set(names)) == len(names) == 7
     assert {"a_b", "a_b_2", "test_files", "all_files", "root", "root_2"} < set(names)

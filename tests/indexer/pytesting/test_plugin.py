@@ -341,8 +341,8 @@ def test_fixtures_are_made_where_the_test_runs(apart: Outcome) -> None:
         ("test_compiles", ["x was float32[3], [4], [5]", "Over the budget of this test"]),
         ("test_typo_of_a_budget", ["Unknown budget 'compile'", "Did you mean compiles?"]),
         ("test_fails_by_itself", ["assert 'a text' == 'another text'", "what it printed"]),
-        ("test_asked_late", ["This test was not marked for recording", "Add `recorded` to its arguments"]),
-        ("test_ends_its_process", ["ended with status 3 before it was through"]),
+        ("test_asked_late", ["This test is not marked for recording", "Add `recorded` to its arguments"]),
+        ("test_ends_its_process", ["ended early, with status 3"]),
     ],
 )
 def test_what_is_wrong_is_said(apart: Outcome, test: str, told: list[str]) -> None:
@@ -356,8 +356,8 @@ def test_what_is_wrong_is_said(apart: Outcome, test: str, told: list[str]) -> No
     [
         ("test_moves", ["2 implicit transfers, none is allowed", "float: device to host, 1 time, 4 B"]),
         ("test_holds", ["device 0 held", "1 KiB is allowed", "made by", "model.py:15 in train"]),
-        ("test_typo_of_a_function", ["stp fits nothing that was compiled; did you mean step?"]),
-        ("test_no_budget", ["names no budget", "compiles=1, implicit_transfers=0"]),
+        ("test_typo_of_a_function", ["stp matches no compiled function; did you mean step?"]),
+        ("test_no_budget", ["has no budget", "compiles=1, implicit_transfers=0"]),
         ("test_no_number", ["'many' has no number"]),
         ("test_a_block_over_its_budget", ["Over the budget of this block", "with recorded(compiles=1):"]),
     ],
@@ -385,7 +385,7 @@ def test_a_process_that_is_recorded_runs_its_tests_itself(all_recorded: Outcome)
 def test_a_process_that_is_recorded_runs_tests_of_whatever_form(tmp_path: Path) -> None:
     tested = _run_recorded(tmp_path, MORE_RECORDED)
     assert tested.outcomes == MORE_RECORDED, tested.output
-    assert "stp fits nothing that was compiled; did you mean step?" in tested.output.partition("warnings summary")[2]
+    assert "stp matches no compiled function; did you mean step?" in tested.output.partition("warnings summary")[2]
 
 
 def test_captures_of_tests_stay_beside_those_of_the_rest(all_recorded: Outcome) -> None:
@@ -482,12 +482,12 @@ def test_fixtures_of_others_by_this_name_are_theirs(tmp_path: Path) -> None:
 
     def test_one(recorded):
         assert recorded == 2
-        assert "framedex.pytesting.arranging" not in sys.modules
+        assert "framedex.pytesting.recorded_tests" not in sys.modules
 
     @pytest.mark.parametrize("recorded", [3])
     def test_two(recorded):
         assert recorded == 3
-        assert "framedex.pytesting.arranging" not in sys.modules
+        assert "framedex.pytesting.recorded_tests" not in sys.modules
     """
     tested = pytest_in(write_project(tmp_path, dedent(tests), conftest=dedent(conftest)))
     assert tested.outcomes == {"test_one": "passed", "test_two[3]": "passed"}, tested.output

@@ -12,19 +12,19 @@ import pytest
 
 from framedex.binaries.names import parse_name
 from framedex.model import Definition, DefinitionRow, How, NativeSymbol, SourceMapInfo
+from framedex.model.sources import parse_call_sites
 from framedex.releasemaps import (
     ReleasedFile,
     ReleaseMap,
     ReleaseSources,
+    build_released_file,
     open_release_maps,
-    released_file,
     write_release_maps,
 )
 from framedex.sourcemap import SourceMapError
-from framedex.sources import extract_files, match, short_name
+from framedex.sources import extract_files, match_symbol, short_name
 from framedex.sources.calls import WrittenCall, written_calls
 from framedex.sources.names import key_of
-from framedex.sources.sites import call_sites
 from tests.damage import damaged
 
 RELEASES = ("0.4.13", "0.8.0", "0.9.0", "0.11.0")
@@ -82,7 +82,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Released
 def extracted(paths: Sequence[Path]) -> dict[str, ReleasedFile]:
     """What maps keep of these files, by path."""
     files = extract_files([str(path) for path in paths])
-    return {file.path: released_file(file, Path(file.path).read_bytes()) for file in files}
+    return {file.path: build_released_file(file, Path(file.path).read_bytes()) for file in files}
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_calls_are_known_as_well_as_from_the_text(file: Path, tmp_path: Path) ->
     source.write_text(NEW)
     (parsed,) = extract_files([str(source)])
     with_calls = [
-        Definition(name, kind, parameters, line, end_line, is_const, call_sites(sites))
+        Definition(name, kind, parameters, line, end_line, is_const, parse_call_sites(sites))
         for name, _, kind, parameters, line, end_line, is_const, _, sites in parsed.definitions
     ]
     written = opened(file, "0.11.0").written("xla/client.cc")
@@ -278,8 +278,8 @@ def test_matching_with_maps_gives_what_matching_with_all_definitions_gives(tmp_p
     for text in sorted(symbols):
         symbol = NativeSymbol("", text, "", None, 0, inlined=False, unit=None)
         short = short_name(text)
-        how, places = match(symbol, found.definitions(short, key_of(parse_name(text))))
-        assert (how, places) == match(symbol, found.definitions(short))
+        how, places = match_symbol(symbol, found.definitions(short, key_of(parse_name(text))))
+        assert (how, places) == match_symbol(symbol, found.definitions(short))
         outcomes.append(how)
     assert len(outcomes) > 500
     assert outcomes.count(How.DEFINITION) > len(outcomes) * 0.7

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.releases.addresses import read_address, read_mapped
-from framedex.releases.repository import public_url, url_template
+from framedex.releases.repository import parse_address, parse_source_map_path, public_url, url_template
 
 COMMIT = "5a9e73cbd92530cac2ac36f4736a774b2412afe2"
 GITHUB = "https://github.com/openxla/xla"
@@ -31,7 +30,7 @@ GITHUB = "https://github.com/openxla/xla"
     ],
 )
 def test_addresses_of_the_usual_sites_are_lines(address: str, revision: str, line: int | None) -> None:
-    found = read_address(address)
+    found = parse_address(address)
 
     assert found is not None
     assert (found.names, found.revision, found.path, found.line) == (frozenset({"xla"}), revision, "xla/shape.cc", line)
@@ -43,7 +42,7 @@ def test_what_is_made_of_a_path_is_read_again(repository: str) -> None:
     path = "xla/a b#1?%41;ü.cc"
     url = public_url("xla", path, 7, COMMIT, {"xla": url_template(repository)})
 
-    found = read_address(url or "")
+    found = parse_address(url or "")
 
     assert found is not None and (found.path, found.line, found.revision) == (path, 7, COMMIT)
 
@@ -52,11 +51,11 @@ def test_the_addresses_of_a_projects_own_templates_are_read() -> None:
     links = {"kernels": "https://git.example.org/browse/{path}?at={commit}&line={line}"}
     url = public_url("kernels", "a/b.cc", 7, COMMIT, links)
 
-    found = read_address(url or "", links)
+    found = parse_address(url or "", links)
 
     assert found is not None
     assert (found.names, found.path, found.line, found.revision) == (frozenset({"kernels"}), "a/b.cc", 7, COMMIT)
-    assert read_address("https://git.example.org/browse/../../b?at=x&line=1", links) is None
+    assert parse_address("https://git.example.org/browse/../../b?at=x&line=1", links) is None
 
 
 @pytest.mark.parametrize(
@@ -77,19 +76,19 @@ def test_the_addresses_of_a_projects_own_templates_are_read() -> None:
     ],
 )
 def test_what_is_no_line_of_a_repository_is_none(address: str) -> None:
-    assert read_address(address) is None
+    assert parse_address(address) is None
 
 
 def test_the_path_of_a_source_map_is_a_line_of_its_commit() -> None:
-    found = read_mapped("xla@5a9e73cbd925:xla/shape.cc", 12)
+    found = parse_source_map_path("xla@5a9e73cbd925:xla/shape.cc", 12)
     assert found is not None and (found.revision, found.path, found.line) == ("5a9e73cbd925", "xla/shape.cc", 12)
     assert found.url == f"{GITHUB}/blob/5a9e73cbd925/xla/shape.cc#L12"
 
-    nearest = read_mapped("xla@5a9e73cbd925+nearest:xla/shape.cc", 12)
+    nearest = parse_source_map_path("xla@5a9e73cbd925+nearest:xla/shape.cc", 12)
     assert nearest is not None and nearest.url == found.url
-    changed = read_mapped("xla@5a9e73cbd925+changes:xla/shape.cc", 12)
+    changed = parse_source_map_path("xla@5a9e73cbd925+changes:xla/shape.cc", 12)
     assert changed is not None and changed.url is None
-    jaxlib = read_mapped("jaxlib@990e6a0b8413:jaxlib/py_array.cc", None)
+    jaxlib = parse_source_map_path("jaxlib@990e6a0b8413:jaxlib/py_array.cc", None)
     assert jaxlib is not None and jaxlib.names == {"jaxlib", "jax"}
     for path in (
         "/src/xla@5a9e73cbd925:xla/shape.cc",
@@ -97,4 +96,4 @@ def test_the_path_of_a_source_map_is_a_line_of_its_commit() -> None:
         "xla@5a9e73cbd925:../a",
         "me@x:y",
     ):
-        assert read_mapped(path, 1) is None
+        assert parse_source_map_path(path, 1) is None

@@ -11,9 +11,8 @@ import pytest
 from framedex.git import git_environment
 from framedex.model import SourceRoot
 from framedex.releases import Build
-from framedex.releases.checkout import Checkout, read_checkout
-from framedex.releases.roots import state_of_root, without_root
-from framedex.sources.history import History
+from framedex.releases.roots import Checkout, builds_without_root, read_checkout, read_root_state
+from framedex.sources.file_versions import History
 from tests.gitrepository import git, make_checkout
 
 XLA = {"xla/pjrt/pjrt_client.h": "class PjRtClient;\n"}
@@ -100,7 +99,7 @@ def test_signatures_are_not_verified_with_what_a_repository_names(tmp_path: Path
     git(tmp_path, "reset", "--soft", git(tmp_path, "hash-object", "-t", "commit", "-w", str(signed)))
     git(tmp_path, "config", "gpg.program", str(run))
     git(tmp_path, "config", "log.showSignature", "true")
-    assert list(History(str(tmp_path / "made.py")).earlier()) == [b"def f():\n    return 1\n"]
+    assert list(History(str(tmp_path / "made.py")).iterate_earlier()) == [b"def f():\n    return 1\n"]
     assert not trap.exists()
     git(tmp_path, "log")
     assert trap.exists(), "the trap was none"
@@ -121,7 +120,7 @@ def test_no_protocol_that_a_repository_allows_is_used(tmp_path: Path) -> None:
     }.items():
         git(tmp_path, "config", setting, value)
     environment = {name: value for name, value in git_environment({}).items() if name != "GIT_NO_LAZY_FETCH"}
-    assert list(History(str(tmp_path / "made.py")).earlier()) == []
+    assert list(History(str(tmp_path / "made.py")).iterate_earlier()) == []
     show = ["git", "-C", str(tmp_path), "cat-file", "blob", blob]
     assert subprocess.run(show, env=environment, capture_output=True).returncode != 0
     assert not trap.exists()
@@ -147,29 +146,29 @@ def test_another_users_repository_is_a_problem_with_its_remedy(tmp_path: Path) -
     checkout = read_checkout(tmp_path)
     assert checkout is not None and checkout.problem is not None
     assert f"git config --global --add safe.directory {tmp_path}" in checkout.problem
-    state = state_of_root(SourceRoot(str(tmp_path), 1), _xla("5" * 40))
+    state = read_root_state(SourceRoot(str(tmp_path), 1), _xla("5" * 40))
     assert state.matches is None and state.advice is None
 
 
 def test_a_root_at_the_recorded_commit_matches(tmp_path: Path) -> None:
     commit = make_checkout(tmp_path, XLA)
-    state = state_of_root(SourceRoot(str(tmp_path / "xla"), 7), _xla(commit))
+    state = read_root_state(SourceRoot(str(tmp_path / "xla"), 7), _xla(commit))
     assert (state.component, state.matches, state.advice) == ("xla", True, None)
-    assert without_root([state], _xla(commit)) == []
+    assert builds_without_root([state], _xla(commit)) == []
 
 
 def test_a_root_at_the_recorded_tag_matches(tmp_path: Path) -> None:
     make_checkout(tmp_path, {"jax/_src/api.py": ""})
     git(tmp_path, "tag", "-a", "jax-v0.99", "-m", "x")
     builds = [Build("jax", "0.99", "jax-v0.99", "/site-packages/jax")]
-    assert state_of_root(SourceRoot(str(tmp_path), 1), builds).matches is True
+    assert read_root_state(SourceRoot(str(tmp_path), 1), builds).matches is True
 
 
 def test_a_root_at_another_commit_is_told_with_the_command_that_helps(tmp_path: Path) -> None:
     folder = tmp_path / "it's here"
     commit = make_checkout(folder, XLA)
     wanted = "5a9e73cbd92530cac2ac36f4736a774b2412afe2"
-    state = state_of_root(SourceRoot(str(folder), 7), _xla(wanted))
+    state = read_root_state(SourceRoot(str(folder), 7), _xla(wanted))
     assert state.matches is False and state.advice is not None
     assert "jaxlib 0.10.2 was built from XLA 5a9e73cbd925" in state.advice
     assert f"this checkout is at {commit[:12]}: lines may be off" in state.advice
@@ -185,21 +184,21 @@ def test_the_package_that_ran_is_its_own_source(tmp_path: Path, root: str) -> No
     (site / "jax" / "_src" / "api.py").touch()
     builds = [Build("jax", "0.99", "jax-v0.99", str(site / "jax"))]
 
-    state = state_of_root(SourceRoot(str(site / root), 620), builds)
+    state = read_root_state(SourceRoot(str(site / root), 620), builds)
 
     assert (state.component, state.checkout, state.matches, state.advice) == ("jax", None, None, None)
-    assert without_root([state], builds) == []
+    assert builds_without_root([state], builds) == []
     elsewhere = [Build("jax", "0.99", "jax-v0.99", "/elsewhere/site-packages/jax")]
-    assert "is no git checkout" in str(state_of_root(SourceRoot(str(site / root), 620), elsewhere).advice)
+    assert "is no git checkout" in str(read_root_state(SourceRoot(str(site / root), 620), elsewhere).advice)
 
 
 def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
     (tmp_path / "xla" / "pjrt").mkdir(parents=True)
     (tmp_path / "xla" / "pjrt" / "pjrt_client.h").write_text("")
     root = SourceRoot(str(tmp_path), 1)
-    state = state_of_root(root, _xla("5" * 40))
+    state = read_root_state(root, _xla("5" * 40))
     assert state.matches is None and "is no git checkout" in str(state.advice)
-    state = state_of_root(root, _xla(""))
+    state = read_root_state(root, _xla(""))
     assert state.matches is None and "does not know" in str(state.advice)
-    assert state_of_root(root, []).advice is None
-    assert not state_of_root(SourceRoot("/gone", 3), _xla("5" * 40)).is_there
+    assert read_root_state(root, []).advice is None
+    assert not read_root_state(SourceRoot("/gone", 3), _xla("5" * 40)).is_there

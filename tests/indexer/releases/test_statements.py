@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.releases.stated import StatedReleases
+from framedex.releases.statements import StatedReleases
 from framedex.text_stacks.stream import NotedLog
 from tests.indexer.text_stacks.test_stream import Names
 
@@ -126,8 +126,8 @@ def stated(text: str) -> tuple[set[str], set[str]]:
 def stated_to_a_stream(text: str) -> tuple[set[str], set[str]]:
     releases = StatedReleases()
     log = NotedLog(Names(), releases)
-    list(log.take(text.encode()))
-    list(log.end())
+    list(log.annotate(text.encode()))
+    list(log.finish())
     return set(releases.of("jax")), set(releases.of("jaxlib"))
 
 

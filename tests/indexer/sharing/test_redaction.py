@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.ffi.joins import metadata_keys
+from framedex.ffi.joins import find_metadata_site_keys
 from framedex.model import Language, Metadata, Stops
 from framedex.shared.contents import Definitions, SharedFrame, SharedFunction, SharedProgram, SharedSite
 from framedex.sharing.names import Names
@@ -106,14 +106,14 @@ def test_sites_are_known_by_what_is_said_of_them_now() -> None:
     """Given runs of a callback whose site a program's metadata tells, then they are still of it without its folder."""
     instance = {"instance": 1, "join": "exact", "target": "f", "site": None, "frames": [["/home/orchid/a.py", 3, "g"]]}
     described = (("ffi_instance", json.dumps(instance)),)
-    (key,) = metadata_keys(described)
+    (key,) = find_metadata_site_keys(described)
     assert key is not None
     site = SharedSite(key, "f", (SharedFrame(0, 0, 0, None, None, False, 3),), 0, from_metadata=True)
     definitions = Definitions(
         '{"argv": []}', ("",), (), (), (), (), (), 0, (), Stops(), descriptions=described, sites=(site,)
     )
     plain = Redactor(Secrets([], []), [], None).definitions(definitions)
-    assert [site.key for site in plain.sites] == metadata_keys(plain.descriptions) != [key]
+    assert [site.key for site in plain.sites] == find_metadata_site_keys(plain.descriptions) != [key]
 
 
 def test_files_of_other_recorders_are_told_by_their_names_alone(

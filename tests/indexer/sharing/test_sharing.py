@@ -12,7 +12,7 @@ import pytest
 
 from framedex.index import Index
 from framedex.model import CallFilter, How, Noted
-from framedex.programs.notes import note_from_fields
+from framedex.programs.notes import build_note
 from framedex.shared.packing import packed, unpacked
 from tests.indexer.sharing.planting import Planter
 from tests.indexer.sharing.project import FUNCTION, STATIC, VERBS, framedex, imported_project, project
@@ -59,7 +59,7 @@ def test_every_field_of_a_note_is_shared() -> None:
     note: Noted = Planter(0).value(Noted)
 
     assert note.donated
-    assert note_from_fields(json.loads(json.dumps(asdict(note)))) == note
+    assert build_note(json.loads(json.dumps(asdict(note)))) == note
 
 
 def test_a_file_without_the_newest_fields_is_read() -> None:
@@ -116,7 +116,7 @@ def test_an_own_file_goes_before_the_shared_text(here: Path) -> None:
 
 def test_importing_it_again_changes_nothing(here: Path) -> None:
     _imported()
-    assert "known already" in framedex("import", project().files["plain"]).stdout
+    assert "already imported" in framedex("import", project().files["plain"]).stdout
     assert len(list((here / ".framedex" / "captures").iterdir())) == 1
 
 
@@ -124,7 +124,7 @@ def test_importing_it_again_changes_nothing(here: Path) -> None:
 def test_it_is_marked_as_shared() -> None:
     assert "shared" in framedex("captures").stdout
     assert framedex("summary").stdout.startswith("Capture 1 of shared ")
-    assert "recorded elsewhere, and shared" in framedex("summary").stderr
+    assert "recorded on another machine and shared" in framedex("summary").stderr
 
 
 def test_what_was_shared_can_be_shared_again(here: Path) -> None:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from framedex.sources.alignment import Alignment, Stretch, Weights
+from framedex.sources.bodies import Stretch
+from framedex.sources.call_order import Alignment, Weights
 
 WRITTEN = ["begin", "open", "write", "close", "open", "read", "close", "end"]
 COMPILED = ["begin", "open", "read", "close", "open", "write", "close", "end"]

@@ -10,11 +10,10 @@ import pytest
 
 from framedex.model import Definition, How
 from framedex.sources import parse_file
-from framedex.sources.bodies import Bodies
-from framedex.sources.callers import Called, Caller, called
-from framedex.sources.callline import call_line
+from framedex.sources.bodies import Bodies, Called, Caller, written_call_of
+from framedex.sources.call_lines import find_call_lines
 from framedex.sources.calls import WrittenCall, written_calls
-from framedex.sources.implicit import implied_calls, implied_names, members_held
+from framedex.sources.implicit import count_implicit_names, count_member_types, find_implicit_calls
 
 SOURCE = """\
 #define CHECK_OK(x) if (!Ok(x)) Fail(__LINE__)
@@ -79,9 +78,9 @@ def reaches(site: WrittenCall, callee: Called, hops: int) -> bool:
     ],
 )
 def test_a_call_is_found_by_its_name(caller: Caller, symbol: str, how: How | None, line: int) -> None:
-    callee = called(symbol)
+    callee = written_call_of(symbol)
     assert callee is not None
-    found, lines = call_line(caller, callee, None, reaches)
+    found, lines = find_call_lines(caller, callee, None, reaches)
     if len(set(lines)) == 1 and how is How.RANKED:
         how = found
     assert (found, lines[:1]) == (how, (line,) if line else ())
@@ -89,37 +88,37 @@ def test_a_call_is_found_by_its_name(caller: Caller, symbol: str, how: How | Non
 
 @pytest.mark.parametrize("symbol", ["f()::$_0::operator()() const", "Thing::operator bool()", ""])
 def test_what_is_not_called_by_name_is_not_looked_for(symbol: str) -> None:
-    assert called(symbol) is None
+    assert written_call_of(symbol) is None
 
 
 def test_between_several_the_neighbours_decide(tmp_path: Path) -> None:
     """Given a body whose blocks were swapped by the compiler, then a call is found by what runs around it."""
     swapped = compiled(tmp_path, "First", "Third", "Twice", "Fourth", "Inner", "Twice", "Second")
 
-    first = call_line(swapped, Called("Twice", "call", None), 2, reaches)
-    second = call_line(swapped, Called("Twice", "call", None), 5, reaches)
+    first = find_call_lines(swapped, Called("Twice", "call", None), 2, reaches)
+    second = find_call_lines(swapped, Called("Twice", "call", None), 5, reaches)
 
     assert first == (How.RANKED, (10, 5))
     assert second == (How.RANKED, (5, 10))
 
 
 def test_a_call_from_inside_inlined_functions_has_all_of_them_as_candidates(caller: Caller) -> None:
-    how, lines = call_line(caller, Called("Deep", "call", None), None, reaches)
+    how, lines = find_call_lines(caller, Called("Deep", "call", None), None, reaches)
     assert how is How.INLINED_HOP and set(lines) == {7, 11}
 
 
 def test_a_single_call_is_no_fact_where_an_inlined_function_calls_the_same(tmp_path: Path) -> None:
     """Given one call of a name in the body and two in the code, then the one that was inlined is a candidate too."""
     twice = compiled(tmp_path, "First", "Third", "Third")
-    how, lines = call_line(twice, Called("Third", "call", None), 1, lambda site, *_: site.callee == "Fourth")
+    how, lines = find_call_lines(twice, Called("Third", "call", None), 1, lambda site, *_: site.callee == "Fourth")
     assert how is How.RANKED and set(lines) == {9, 11}
 
 
 def test_a_macro_is_no_fact_where_the_code_has_its_call_more_often(tmp_path: Path) -> None:
     """What else was inlined may be of nobody's knowledge, as functions that a macro defines."""
     once, twice = compiled(tmp_path, "First", "Fail"), compiled(tmp_path, "Fail", "First", "Fail")
-    assert call_line(once, Called("Fail", "call", None), 1, reaches) == (How.SINGLE, (14,))
-    assert call_line(twice, Called("Fail", "call", None), 2, reaches) == (How.RANKED, (14,))
+    assert find_call_lines(once, Called("Fail", "call", None), 1, reaches) == (How.SINGLE, (14,))
+    assert find_call_lines(twice, Called("Fail", "call", None), 2, reaches) == (How.RANKED, (14,))
 
 
 def test_a_single_call_is_no_fact_where_an_inlined_namesake_may_pass_it_on(tmp_path: Path) -> None:
@@ -128,8 +127,8 @@ def test_a_single_call_is_no_fact_where_an_inlined_namesake_may_pass_it_on(tmp_p
     inlined = compiled(tmp_path, "First")
     inlined = replace(inlined, compiled=[*inlined.compiled, one])
     both = replace(inlined, compiled=[*inlined.compiled, Called("Overloaded", "call", 2)])
-    assert call_line(inlined, one, 1, reaches) == (How.RANKED, (20,))
-    assert call_line(both, one, 1, reaches) == (How.SINGLE, (20,))
+    assert find_call_lines(inlined, one, 1, reaches) == (How.RANKED, (20,))
+    assert find_call_lines(both, one, 1, reaches) == (How.SINGLE, (20,))
 
 
 def calling(called_in: dict[str, list[str]]) -> Bodies:
@@ -171,7 +170,7 @@ def test_of_a_great_many_calls_those_nearest_in_order_come_first(tmp_path: Path)
         return calls[max(i - 8, 0) : i][::-1], calls[i + 1 : i + 9]
 
     caller = Caller((1, 2 * count + 2), sites, calls, neighbours, compiler="clang")
-    how, lines = call_line(caller, calls[0], count, reaches)
+    how, lines = find_call_lines(caller, calls[0], count, reaches)
     assert how is How.RANKED and len(lines) == count and abs(lines[0] - (count + 2)) < 200
     assert looked_at == [count]
 
@@ -198,13 +197,13 @@ def numbered(folder: Path, name: str, passed: list[int]) -> Caller:
 def test_the_line_that_a_macro_passes_on_is_that_of_the_call(tmp_path: Path) -> None:
     for line in (2, 3):
         caller = numbered(tmp_path, "Fail", [line, 700])
-        assert call_line(caller, Called("Fail", "call", None), 0, reaches)[1][0] == line
+        assert find_call_lines(caller, Called("Fail", "call", None), 0, reaches)[1][0] == line
 
 
 def test_numbers_among_the_arguments_tell_calls_apart(tmp_path: Path) -> None:
     for passed, line in (([0x80, 1], 4), ([0xFFFFFFFE], 5)):
         caller = numbered(tmp_path, "Emit", passed)
-        assert call_line(caller, Called("Emit", "call", None), 0, reaches)[1][0] == line
+        assert find_call_lines(caller, Called("Emit", "call", None), 0, reaches)[1][0] == line
 
 
 _SCOPES = """\
@@ -239,10 +238,10 @@ def scope_line(folder: Path, span: tuple[int, int], symbol: str) -> tuple[How | 
     path.write_text(_SCOPES)
     definitions = parse_file(path).definitions
     bodies = Bodies(lambda name: [(str(path), each) for each in definitions if name in each.name], lambda _: {})
-    callee = called(symbol)
+    callee = written_call_of(symbol)
     assert callee is not None
     caller = Caller(span, written_calls(_SCOPES.encode(), definitions), (), lambda _: ((), ()))
-    return call_line(caller, callee, None, bodies.reaches)
+    return find_call_lines(caller, callee, None, bodies.reaches)
 
 
 @pytest.mark.parametrize(
@@ -274,9 +273,9 @@ def test_an_operator_is_no_fact_since_built_in_types_have_it_too(tmp_path: Path)
     path = tmp_path / "operators.cc"
     path.write_text(text := "void f(int a, int b, T t) {\n  a = b;\n}\n")
     caller = Caller((1, 3), written_calls(text.encode(), parse_file(path).definitions), (), lambda _: ((), ()))
-    callee = called("T::operator=(T const&)")
+    callee = written_call_of("T::operator=(T const&)")
     assert callee is not None
-    assert call_line(caller, callee, None, reaches) == (How.RANKED, (2,))
+    assert find_call_lines(caller, callee, None, reaches) == (How.RANKED, (2,))
 
 
 @pytest.mark.parametrize(
@@ -291,7 +290,7 @@ def test_an_argument_on_a_line_of_its_own_can_have_the_line_of_the_call_that_it_
     path.write_text(source)
     sites = written_calls(source.encode(), parse_file(path).definitions)
     caller = Caller((3, 6), sites, (), lambda _: ((), ()), compiler=compiler)
-    assert call_line(caller, Called("Inner", "call", None), None, reaches) == (how, lines)
+    assert find_call_lines(caller, Called("Inner", "call", None), None, reaches) == (how, lines)
 
 
 def test_a_macro_that_calls_the_callee_too_leaves_a_call_that_is_written_uncertain(tmp_path: Path) -> None:
@@ -301,7 +300,7 @@ def test_a_macro_that_calls_the_callee_too_leaves_a_call_that_is_written_uncerta
     sites = written_calls(source.encode(), parse_file(path).definitions)
     fail = Called("Fail", "call", None)
     caller = Caller((1, 4), sites, (fail,), lambda _: ((), ()), compiler="clang")
-    assert call_line(caller, fail, 0, reaches) == (How.RANKED, (3, 2))
+    assert find_call_lines(caller, fail, 0, reaches) == (How.RANKED, (3, 2))
 
 
 def test_a_comment_after_a_directive_is_no_qualifier(tmp_path: Path) -> None:
@@ -323,7 +322,7 @@ def test_texts_that_are_passed_tell_calls_of_one_callee_apart(tmp_path: Path) ->
         callee = Called(name, "call", None)
         caller = Caller((1, 6), sites, [callee], lambda _: ((), ()))
         told = replace(caller, texts=partial(_passing, text))
-        assert call_line(told, callee, 0, reaches)[1][0] == line
+        assert find_call_lines(told, callee, 0, reaches)[1][0] == line
 
 
 def _passing(text: bytes, _: int) -> set[bytes]:
@@ -341,9 +340,9 @@ def test_a_function_of_a_hostile_text_is_read_in_linear_time(text: bytes) -> Non
     definition = Definition("f", "function", None, 1, lines)
     starts = [0, *(match.start() for match in re.finditer(rb"^", source, re.M))]
 
-    list(implied_calls(source, starts, definition, ()))
-    implied_names(source, definition)
-    members_held(source)
+    list(find_implicit_calls(source, starts, definition, ()))
+    count_implicit_names(source, definition)
+    count_member_types(source)
 
 
 @pytest.mark.parametrize(("count", "how"), [(200, How.SINGLE), (5_000, None)])
@@ -361,7 +360,7 @@ def test_macros_are_followed_as_far_as_anybody_has_them_stand_behind_one_another
     sites = written_calls(text.encode(), definitions)
     caller = Caller((count + 2, count + 4), sites, (), lambda _: ((), ()))
 
-    found = call_line(caller, Called("Deep", "call", 0), None, bodies.reaches)
+    found = find_call_lines(caller, Called("Deep", "call", 0), None, bodies.reaches)
     assert found == (how, (count + 3,) if how else ())
 
 
@@ -376,5 +375,5 @@ def test_of_more_calls_than_are_compared_the_order_of_addresses_tells(tmp_path: 
     sites = written_calls(text.encode(), parse_file(path).definitions)
     caller = Caller((1, count + 2), sites, calls, lambda _: (calls[:8], calls[:8]))
 
-    how, lines = call_line(caller, calls[0], 4_999, lambda *_: 0)
+    how, lines = find_call_lines(caller, calls[0], 4_999, lambda *_: 0)
     assert (how, lines[0], len(lines)) == (How.RANKED, 5_001, count)

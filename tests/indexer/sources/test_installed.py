@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.sources.installed import installed_together
+from framedex.sources.file_versions import are_installed_together
 
 
 @pytest.fixture
@@ -32,25 +32,25 @@ def site(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["add.cc", "a, b.cc"])
 def test_a_source_and_a_binary_of_one_distribution_belong_together(site: Path, name: str) -> None:
-    assert installed_together(site / "kernels.so", site / name)
+    assert are_installed_together(site / "kernels.so", site / name)
 
 
 def test_a_source_that_was_edited_after_its_installation_does_not(site: Path) -> None:
     (site / "add.cc").write_text("// edited\n")
-    assert not installed_together(site / "kernels.so", site / "add.cc")
+    assert not are_installed_together(site / "kernels.so", site / "add.cc")
 
 
 def test_a_file_that_no_distribution_installed_does_not(site: Path, tmp_path: Path) -> None:
     for other in (site / "new.cc", tmp_path / "add.cc"):
         other.write_text("// add.cc\n")
-        assert not installed_together(site / "kernels.so", other)
-    assert not installed_together(tmp_path / "other.so", site / "add.cc")
-    assert not installed_together(site / "other.so", site / "add.cc")
+        assert not are_installed_together(site / "kernels.so", other)
+    assert not are_installed_together(tmp_path / "other.so", site / "add.cc")
+    assert not are_installed_together(site / "other.so", site / "add.cc")
 
 
 def test_a_listed_source_that_was_deleted_does_not(site: Path) -> None:
     (site / "add.cc").unlink()
-    assert not installed_together(site / "kernels.so", site / "add.cc")
+    assert not are_installed_together(site / "kernels.so", site / "add.cc")
 
 
 @pytest.mark.parametrize("damage", ["", "kernels/add.cc", '\x00,,,\n"', "pipe"])
@@ -61,4 +61,4 @@ def test_a_damaged_record_lists_nothing(site: Path, damage: str) -> None:
         os.mkfifo(record)
     else:
         record.write_text(damage)
-    assert not installed_together(site / "kernels.so", site / "add.cc")
+    assert not are_installed_together(site / "kernels.so", site / "add.cc")

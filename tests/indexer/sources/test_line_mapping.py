@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from framedex.sources.moving import MovedLine, map_lines
+from framedex.sources.line_maps import MovedLine, map_lines
 from tests.timing import seconds_of
 
 

@@ -1,7 +1,7 @@
 """Which files a recorded name may mean."""
 
-from framedex.path_resolution.tails import TreeFiles
-from framedex.sources import likely_to_define
+from framedex.path_resolution.moved_files import TreeFiles
+from framedex.sources import find_likely_files
 
 FILES = TreeFiles(
     [
@@ -27,15 +27,15 @@ def test_a_recorded_path_is_found_by_its_tail() -> None:
         ("nowhere.cc", []),
     ]
     for recorded, expected in cases:
-        assert FILES.named(recorded) == expected
+        assert FILES.files_with_tail(recorded) == expected
 
 
 def test_a_function_is_looked_for_in_its_unit_and_in_the_header_of_its_class() -> None:
-    assert likely_to_define(FILES, "xla::PjRtClient::Put(int)", "utils.cc") == [
+    assert find_likely_files(FILES, "xla::PjRtClient::Put(int)", "utils.cc") == [
         "/src/xla/pjrt/utils.cc",
         "/src/xla/service/utils.cc",
         "/src/xla/pjrt/pjrt_client.h",
         "/src/xla/pjrt/pjrt_client.cc",
     ]
-    assert likely_to_define(FILES, "xla::service::f()", "utils.cc") == ["/src/xla/service/utils.cc"]
-    assert likely_to_define(FILES, "tsl::AsyncValue::Wait() const", "") == ["/src/xla/tsl/concurrency/async_value.h"]
+    assert find_likely_files(FILES, "xla::service::f()", "utils.cc") == ["/src/xla/service/utils.cc"]
+    assert find_likely_files(FILES, "tsl::AsyncValue::Wait() const", "") == ["/src/xla/tsl/concurrency/async_value.h"]

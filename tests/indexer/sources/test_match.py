@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from framedex.binaries.names import readable
+from framedex.binaries.names import readable_name
 from framedex.model import Definition, How, NativeSymbol
-from framedex.sources import match, parse_file, short_name
+from framedex.sources import match_symbol, parse_file, short_name
 
 FILES = {
     "shop.h": """
@@ -56,9 +56,9 @@ def candidates(tmp_path: Path) -> list[tuple[str, Definition]]:
 def found(
     candidates: list[tuple[str, Definition]], symbol: str, unit: str | None = None
 ) -> tuple[How | None, list[tuple[str, int]]]:
-    native = NativeSymbol(readable(symbol), symbol, symbol, None, 0, inlined=False, unit=unit)
+    native = NativeSymbol(readable_name(symbol), symbol, symbol, None, 0, inlined=False, unit=unit)
     named = [c for c in candidates if short_name(c[1].name) == short_name(symbol)]
-    how, chosen = match(native, named)
+    how, chosen = match_symbol(native, named)
     return how, [(path, definition.line) for path, definition in chosen]
 
 
@@ -223,7 +223,7 @@ def test_types_are_compared_before_overloads_in_headers_are_left_out(tmp_path: P
         (tmp_path / name).write_text(text)
     named = [(name, each) for name in texts for each in parse_file(tmp_path / name).definitions]
     symbol = NativeSymbol("put", "put(S&, double)", "", None, 0, inlined=False, unit="a.cc")
-    how, places = match(symbol, named)
+    how, places = match_symbol(symbol, named)
     assert how is How.DEFINITION and [path for path, _ in places] == ["b.h"]
 
 
@@ -232,8 +232,8 @@ def found_in(folder: Path, symbol: str) -> tuple[How | None, list[int]]:
     (folder / "overloads.cc").write_text(OVERLOADS)
     every = parse_file(folder / "overloads.cc").definitions
     named = [("overloads.cc", each) for each in every if short_name(each.name) == short_name(symbol)]
-    native = NativeSymbol(readable(symbol), symbol, symbol, None, 0, inlined=False, unit=None)
-    how, chosen = match(
+    native = NativeSymbol(readable_name(symbol), symbol, symbol, None, 0, inlined=False, unit=None)
+    how, chosen = match_symbol(
         native,
         named,
         classes_named=lambda name: {d.name for d in every if d.kind == "class" and short_name(d.name) == name},
@@ -246,16 +246,16 @@ def test_what_is_of_another_system_is_never_certain() -> None:
     windows, unix = (
         (path, Definition("a::read", "function", "(int fd)", 3, 5)) for path in ("src/io-win32.cc", "src/io-unix.cc")
     )
-    assert match(symbol, [windows]) == (How.CANDIDATES, (windows,))
-    assert match(symbol, [windows, unix]) == (How.DEFINITION, (unix,))
+    assert match_symbol(symbol, [windows]) == (How.CANDIDATES, (windows,))
+    assert match_symbol(symbol, [windows, unix]) == (How.DEFINITION, (unix,))
 
 
 def test_a_function_of_one_file_is_not_certainly_that_of_another() -> None:
     symbol = NativeSymbol("a::read", "a::read(int)", "", None, 0, inlined=False, unit="reader.cc")
     other = ("src/writer.cc", Definition("a::read", "function", "(int fd)", 3, 5))
     header = ("src/reader.h", Definition("a::read", "function", "(int fd)", 3, 5))
-    assert match(symbol, [other]) == (How.CANDIDATES, (other,))
-    assert match(symbol, [other, header]) == (How.DEFINITION, (header,))
+    assert match_symbol(symbol, [other]) == (How.CANDIDATES, (other,))
+    assert match_symbol(symbol, [other, header]) == (How.DEFINITION, (header,))
 
 
 @pytest.mark.exhaustive
@@ -266,11 +266,11 @@ def test_what_is_nested_deeper_than_anybody_writes_is_matched_as_far_as_is_compa
         symbol = f"ns::f({begin * depth}int{end * depth})"
         native = NativeSymbol("ns::f", symbol, "", None, 0, inlined=False, unit=None)
         written = ("a.h", Definition("ns::f", "function", f"({begin * depth}T{end * depth} x)", 3, 5))
-        assert match(native, [written]) == (How.DEFINITION, (written,))
+        assert match_symbol(native, [written]) == (How.DEFINITION, (written,))
 
 
 @pytest.mark.parametrize("parameter", ["[[" * 50_000, "/*" * 50_000, "int (*" + " " * 100_000 + "!)"])
 def test_a_parameter_that_nobody_can_read_may_be_any(parameter: str) -> None:
     symbol = NativeSymbol("ns::f", "ns::f(int)", "", None, 0, inlined=False, unit=None)
     written = ("a.h", Definition("ns::f", "function", f"({parameter})", 3, 5))
-    assert match(symbol, [written])[0] in (How.DEFINITION, How.CANDIDATES)
+    assert match_symbol(symbol, [written])[0] in (How.DEFINITION, How.CANDIDATES)

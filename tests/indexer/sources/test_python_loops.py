@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from framedex.sources.python_loops import PythonScopes
+from framedex.sources.python_syntax import PythonScopes
 
 ELIFS = 1_500  # nested in each other in the syntax tree: deeper than Python's limit of recursion
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from framedex.path_resolution.files import found_file
-from framedex.sources.extraction import long_statements
+from framedex.path_resolution.files import find_file
+from framedex.sources.extraction import find_long_statements
 from framedex.sources.statements import Statements
 
 CPP = {
@@ -39,23 +39,23 @@ CPP = {
 def test_of_cpp() -> None:
     for form in CPP:
         text, expected = CPP[form]
-        lines = long_statements(f"void function() {{\n{text}\n}}\n".encode(), "cpp")
+        lines = find_long_statements(f"void function() {{\n{text}\n}}\n".encode(), "cpp")
         assert [[(first - 1, last - 1) for first, last in ranges] for ranges in lines] == expected
 
 
 def test_a_constructors_members_are_statements_apart_and_so_is_its_head() -> None:
     text = "C::C(int a,\n     int b)\n    : a_(Foo(a,\n             1)),\n      b_(Bar(b,\n             2)) {\n}\n"
-    assert long_statements(text.encode(), "cpp") == [[(1, 2)], [(3, 4)], [(5, 6)]]
+    assert find_long_statements(text.encode(), "cpp") == [[(1, 2)], [(3, 4)], [(5, 6)]]
 
 
 def test_a_macro_that_the_file_defines_itself_is_called_on_all_of_its_lines() -> None:
     text = "#define TRY(x) do { auto s = (x); if (!s.ok()) return s; } while (0)\nvoid f() {\n  TRY(g(a,\n    b));\n}\n"
-    assert long_statements(text.encode(), "cpp") == [[(3, 4)]]
+    assert find_long_statements(text.encode(), "cpp") == [[(3, 4)]]
 
 
 def test_a_macro_that_registers_a_handler_is_one() -> None:
     text = "XLA_FFI_DEFINE_HANDLER_SYMBOL(kFoo, Foo,\n    ffi::Ffi::Bind()\n        .Arg<int>());\nint x;\n"
-    assert [(1, 3)] in long_statements(text.encode(), "cpp")
+    assert [(1, 3)] in find_long_statements(text.encode(), "cpp")
 
 
 PYTHON = {
@@ -74,29 +74,29 @@ PYTHON = {
 def test_of_python() -> None:
     for form in PYTHON:
         text, expected = PYTHON[form]
-        assert long_statements(f"{text}\n".encode(), "python") == expected
+        assert find_long_statements(f"{text}\n".encode(), "python") == expected
 
 
 def test_a_file_is_read_again_when_it_has_changed(tmp_path: Path) -> None:
     path = tmp_path / "a.cc"
     statements = Statements()
 
-    def lines_with(line: int) -> tuple[int, ...]:
-        file = found_file(str(path))
+    def lines_of_statements(line: int) -> tuple[int, ...]:
+        file = find_file(str(path))
         assert file is not None
-        return statements.lines_with(file, line, str)
+        return statements.lines_of_statements(file, line, str)
 
     path.write_text("void f() {\n  g(1,\n    2);\n}\n")
-    assert lines_with(3) == (2, 3)
+    assert lines_of_statements(3) == (2, 3)
     path.write_text("void f() {\n  g(1,\n    2,\n    3);\n}\n")
-    assert lines_with(3) == (2, 3, 4)
-    assert lines_with(1) == ()
+    assert lines_of_statements(3) == (2, 3, 4)
+    assert lines_of_statements(1) == ()
 
 
 def test_a_line_that_ends_one_statement_and_begins_another_is_of_both(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("f(1,\n  2); g(3,\n  4)\n")
-    file = found_file(str(path))
+    file = find_file(str(path))
     assert file is not None
     statements = Statements()
-    assert [statements.lines_with(file, line, str) for line in (1, 2, 3)] == [(1, 2), (1, 2, 3), (2, 3)]
+    assert [statements.lines_of_statements(file, line, str) for line in (1, 2, 3)] == [(1, 2), (1, 2, 3), (2, 3)]

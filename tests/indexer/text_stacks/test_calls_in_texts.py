@@ -17,12 +17,12 @@ from framedex.binaries import Binary
 from framedex.index import Index, Store
 from framedex.ingest import Silence, find_sources
 from framedex.model import Definition, How
-from framedex.sources.bodies import bodies_in_trees
-from framedex.sources.standing import FrameLines
+from framedex.sources.bodies import bodies_from_trees
+from framedex.sources.frame_lines import FrameLines
 from framedex.text_stacks import read
-from framedex.text_stacks.placing.binaries import Binaries
-from framedex.text_stacks.placing.inward import inward_frames
-from framedex.text_stacks.placing.resolve import Found, Resolver
+from framedex.text_stacks.source_lookup.binaries import Binaries
+from framedex.text_stacks.source_lookup.frame_context import Found, find_callees
+from framedex.text_stacks.source_lookup.resolve import Resolver
 from framedex.text_stacks.stream import NotedLog
 
 SOURCE = """\
@@ -139,8 +139,8 @@ def explained(text: str, index: Index) -> list[Found]:
     """The frames of a text's first stack, as `framedex explain` looks for them."""
     stack = read(text).stacks[0]
     resolver = Resolver(index, binaries=Binaries())
-    resolver.of_stack((frame, "") for frame in stack.frames)
-    called = inward_frames(stack.frames, stack.innermost_first)
+    resolver.set_stack((frame, "") for frame in stack.frames)
+    called = find_callees(stack.frames, stack.innermost_first)
     return [resolver.find(frame, inward=inward) for frame, inward in zip(stack.frames, called, strict=True)]
 
 
@@ -159,7 +159,7 @@ def test_the_places_are_those_of_recorded_frames(crash: Crash, index: Index) -> 
     """The door that ingest uses, asked with what a recorded stack would have."""
     found = explained(crash.text, index)
     binary, lines = Binary.open(crash.library), FrameLines()
-    bodies = bodies_in_trees(index.names.definitions_named, index.names.calling_definitions_in)
+    bodies = bodies_from_trees(index.names.definitions_named, index.names.calling_definitions_in)
     for inner, outer in pairwise(found[:4]):
         assert outer.location is not None and outer.frame.offset is not None and inner.frame.offset is not None
         (own,), (called,) = binary.resolve([outer.frame.offset, inner.frame.offset])
@@ -167,7 +167,7 @@ def test_the_places_are_those_of_recorded_frames(crash: Crash, index: Index) -> 
         span = definition.line, definition.end_line
         standing = lines.find(str(crash.source), span, bodies, binary, outer.frame.offset + 1, [called.symbol])
         assert standing is not None and own.name == outer.function.partition("(")[0]
-        assert standing.places(str(crash.source)) == (outer.location, *outer.candidates)
+        assert standing.locations_in(str(crash.source)) == (outer.location, *outer.candidates)
 
 
 def around(index: Index, path: str, line: int) -> Definition:
@@ -269,7 +269,7 @@ def test_a_log_that_streams_gets_the_same_lines_however_often_a_stack_comes(cras
         lambda frame, inward: resolver.find(frame, inward=inward), Terminal(colors=False, links=False), "utf-8"
     )
     log = NotedLog(notes)
-    shown = b"".join([*log.take(crash.text.encode() * 5), *log.end()]).decode()
+    shown = b"".join([*log.annotate(crash.text.encode() * 5), *log.finish()]).decode()
     for comment in CALLS:
         assert len(re.findall(rf"shop\.cc:{line_of(comment)}\b", shown)) == 5
 
@@ -289,7 +289,7 @@ def test_one_function_is_noted_by_what_it_calls_in_each_stack(crash: Crash, inde
         for inner in ("price", "weigh") * 5
     )
     log = NotedLog(notes)
-    shown = b"".join([*log.take(text.encode()), *log.end()]).decode()
+    shown = b"".join([*log.annotate(text.encode()), *log.finish()]).decode()
     lines = re.findall(r"total\(\) → \S+:(\d+)", shown)
     weighs = next(n for n, line in enumerate(SOURCE.split("\n"), 1) if "sum = weigh(scale)" in line)
     assert lines == [str(line_of("total calls price")), str(weighs)] * 5

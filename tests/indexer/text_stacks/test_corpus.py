@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import pytest
 
 from framedex.text_stacks import Format, TextFrame, read
+from framedex.text_stacks.log_text import remove_escapes
 from framedex.text_stacks.stream import NotedLog
-from framedex.text_stacks.text.escapes import without_escapes
 from tests.crash_corpus import NO_FRAMES, OTHERS, VARIANTS, CrashText, Judged, Variant, corpus, judge, told_by
 
 CORPUS = corpus()
@@ -49,7 +49,7 @@ def test_every_frame_is_found_and_nothing_else(variant: Variant) -> None:
 
 
 def _complaints_of_reading(text: CrashText, variant: Variant) -> list[str]:
-    reading = read(without_escapes(variant.of(text.text)))
+    reading = read(remove_escapes(variant.of(text.text)))
     frames = _without_others(list(reading.frames()), variant)
     return [*_complaint(judge(frames, text.frames, variant.line_of)), *reading.problems]
 
@@ -86,10 +86,10 @@ class _Seen:
     def __init__(self) -> None:
         self.frames: list[TextFrame] = []
 
-    def known(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
+    def cached_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
         return None
 
-    def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+    def find_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
         self.frames.extend(frames)
         return b""
 
@@ -106,7 +106,7 @@ def _complaints_of_streaming(text: CrashText, variant: Variant) -> tuple[bool, s
     seen = _Seen()
     log = NotedLog(seen)
     content = variant.of(text.text).encode()
-    is_changed = b"".join([*log.take(content), *log.end()]) != content
+    is_changed = b"".join([*log.annotate(content), *log.finish()]) != content
 
     frames = {told_by(frame) for frame in seen.frames}
     counted = {frame.told for frame in text.frames}

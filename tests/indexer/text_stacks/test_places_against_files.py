@@ -9,14 +9,13 @@ import pytest
 
 from framedex.index import Index, Store
 from framedex.ingest import Silence, find_sources
-from framedex.ingest.map_export import export_map
-from framedex.ingest.map_import import import_map
+from framedex.ingest.source_maps import export_map, import_map
 from framedex.model import How, Location, SourceMapInfo, Stale
-from framedex.path_resolution.precedence import Whereabouts
-from framedex.releases.stated import StatedReleases
+from framedex.path_resolution.precedence import PathResolver
+from framedex.releases.statements import StatedReleases
 from framedex.text_stacks import read
-from framedex.text_stacks.placing.quoted import quoted_source
-from framedex.text_stacks.placing.resolve import Found, Resolver
+from framedex.text_stacks.source_lookup.frame_context import Found, quoted_source
+from framedex.text_stacks.source_lookup.resolve import Resolver
 from tests.gitrepository import make_checkout
 
 OLD = '''\
@@ -370,10 +369,10 @@ def test_a_package_that_one_frame_of_a_stack_contradicts_is_of_another_version(t
     first, second = read(text).frames()
     resolver = Resolver(indexed(tmp_path, old.parents[2], new.parents[2]))
     assert place(resolver.find(second)).how is How.CANDIDATES
-    resolver.of_stack([(first, ""), (second, "")])
+    resolver.set_stack([(first, ""), (second, "")])
     assert place(resolver.find(first)) == Location(str(old), 10, How.EXACT)
     assert place(resolver.find(second)) == Location(str(old.parent / "pjit.py"), 2, How.EXACT)
-    resolver.of_stack([(second, "")])
+    resolver.set_stack([(second, "")])
     assert place(resolver.find(second)).how is How.CANDIDATES
 
 
@@ -386,7 +385,7 @@ def test_an_installed_package_that_one_frame_contradicts_is_doubted_whole(tmp_pa
     text = traceback(file, 10, "device_put") + traceback(other, 2, "call") + traceback(mine, 2, "main")
     frames = [(frame, "") for frame in read(text).frames()]
     resolver = Resolver(None)
-    resolver.of_stack(frames)
+    resolver.set_stack(frames)
     assert [place(resolver.find(*frame)).how for frame in frames] == [How.DEFINITION, How.DOUBTFUL, How.EXACT]
 
 
@@ -398,7 +397,7 @@ def test_of_earlier_versions_that_one_counts_which_the_whole_stack_fits(tmp_path
     text = traceback(file, 11, "device_put") + traceback(file, 8, "helper")  # only the second has both
     frames = [(frame, "") for frame in read(text).frames()]
     resolver = Resolver(None)
-    resolver.of_stack(frames)
+    resolver.set_stack(frames)
     assert [(place(found).how, place(found).line) for found in (resolver.find(*frame) for frame in frames)] == [
         (How.FOLLOWED, 13),
         (How.FOLLOWED, 10),
@@ -441,7 +440,7 @@ def test_a_line_that_the_file_here_does_not_bear_out_is_followed_into_a_source_m
 def test_a_path_of_another_machine_may_be_of_any_tree_that_shares_its_end(tmp_path: Path) -> None:
     old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", f"{OLD}# newer\n")
     index = indexed(tmp_path, old.parents[2], new.parents[2])
-    resolver = Resolver(index, Whereabouts(sources=[new.parents[2]], index=index))
+    resolver = Resolver(index, PathResolver(sources=[new.parents[2]], index=index))
     answer = found(traceback("/opt/app/jax/_src/api.py", 11, "device_put"), resolver)
     assert {each.path for each in (place(answer), *answer.candidates)} == {str(old), str(new)}
     assert place(answer).how is How.CANDIDATES
@@ -482,7 +481,7 @@ def test_the_script_of_another_program_is_doubtful(tmp_path: Path) -> None:
     index = indexed(tmp_path, tmp_path / "tree")
     resolver = Resolver(index)
     assert place(found(py_spy("train.py", 2, "<module>"), resolver)).how is How.DOUBTFUL
-    beside = Resolver(index, Whereabouts(folders=[tmp_path / "tree"], index=index))
+    beside = Resolver(index, PathResolver(folders=[tmp_path / "tree"], index=index))
     assert place(found(py_spy("train.py", 2, "<module>"), beside)).how is How.EXACT
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from framedex.binaries.spellings import spelled
-from framedex.releases.stated import StatedReleases
+from framedex.binaries.demangle import parse_printed_name
+from framedex.releases.statements import StatedReleases
 from framedex.text_stacks import detect, read
-from framedex.text_stacks.lines import LONGEST_LINE, readers
+from framedex.text_stacks.lines import LONGEST_LINE, create_readers
 from tests.crash_corpus import corpus
 from tests.timing import seconds_of
 
@@ -82,7 +82,7 @@ NAMES = [
 @pytest.mark.parametrize("unit", NAMES)
 def test_time_grows_with_the_length_of_a_name(unit: str, end: str) -> None:
     name = "f" + unit * (LONGEST_NAME // len(unit)) + end
-    assert seconds_of(lambda: spelled(name)) < 1.0
+    assert seconds_of(lambda: parse_printed_name(name)) < 1.0
 
 
 @pytest.mark.exhaustive(keep=["jax-"])
@@ -114,7 +114,7 @@ def test_time_grows_with_what_follows_the_beginning_of_a_frame(filling: str) -> 
     """Behind every trigger of every reader, as that stands and behind a number."""
     length = LONGEST_LINE // 2
     slow = []
-    for trigger in dict.fromkeys(trigger for reader in readers() for trigger in reader.triggers):
+    for trigger in dict.fromkeys(trigger for reader in create_readers() for trigger in reader.triggers):
         for begin in (trigger, f"#0 {trigger}"):
             text = f"{begin}{filling * (length // len(filling))}"
             slow += [begin] * (seconds_of(partial(read, text)) > 0.5)

@@ -10,13 +10,14 @@ import pytest
 from framedex.index import Index
 from framedex.model import How, Launch, SourceMapInfo
 from framedex.placetext import location_labels
-from framedex.releasemaps import ReleasedFile, ReleaseSources, released_file, write_release_maps
+from framedex.releasemaps import ReleasedFile, ReleaseSources, build_released_file, write_release_maps
 from framedex.releases import release_commits
-from framedex.releases.stated import StatedReleases
+from framedex.releases.statements import StatedReleases
 from framedex.sources.extraction import extract_files
 from framedex.text_stacks import read
-from framedex.text_stacks.placing.released import ReleasedSources
-from framedex.text_stacks.placing.resolve import Found, Resolver
+from framedex.text_stacks.source_lookup.frame_context import Found
+from framedex.text_stacks.source_lookup.released import ReleasedSources
+from framedex.text_stacks.source_lookup.resolve import Resolver
 from tests.indexer.recorded import Project
 
 RELEASES = ("0.10.1", "0.10.2")
@@ -50,7 +51,7 @@ def _sources(folder: Path, component: str, path: str, texts: tuple[str, ...]) ->
     for text in texts:
         (folder / "source.cc").write_text(text)
         (file,) = extract_files([str(folder / "source.cc")])
-        files.append({path: released_file(file, text.encode())})
+        files.append({path: build_released_file(file, text.encode())})
     return ReleaseSources([_info(component, release) for release in RELEASES], files)
 
 
@@ -67,7 +68,7 @@ def found(text: str, maps: Path, index: Index | None = None) -> list[Found]:
     releases = StatedReleases(text)
     resolver = Resolver(index, releases=releases, released=ReleasedSources(index, releases, path=maps))
     frames = list(read(text).frames())
-    resolver.of_program(*frames)
+    resolver.set_program(*frames)
     return [resolver.find(frame) for frame in frames]
 
 
@@ -110,13 +111,13 @@ def test_whatever_the_maps_define_is_looked_for(maps: Path) -> None:
         "_ZN3xla10PjRtClient7CompileEi",
     ]
     released = ReleasedSources(None, StatedReleases(), path=maps)
-    assert [name for name in names if not released.may_know(name)] == []
+    assert [name for name in names if not released.may_define_function(name)] == []
 
 
 def test_a_name_whose_last_word_no_release_defines_is_not_looked_for(maps: Path) -> None:
     released = ReleasedSources(None, StatedReleases(), path=maps)
     for name in ("xla::PjRtClient::NoSuch", "xla::ns::NoSuch(int, char const*)", "jax::NoSuch()"):
-        assert not released.may_know(name), name
+        assert not released.may_define_function(name), name
 
 
 def test_what_a_map_knows_is_never_exact_and_overloads_are_candidates(maps: Path) -> None:

@@ -11,11 +11,12 @@ from elftools.elf.sections import SymbolTableSection
 from framedex.binaries import Binary
 from framedex.index import Index
 from framedex.model import How
-from framedex.path_resolution.precedence import Whereabouts
-from framedex.path_resolution.rules import PathRule
+from framedex.path_resolution.files import PathRule
+from framedex.path_resolution.precedence import PathResolver
 from framedex.text_stacks import read
-from framedex.text_stacks.placing.binaries import Binaries
-from framedex.text_stacks.placing.resolve import Found, Resolver
+from framedex.text_stacks.source_lookup.binaries import Binaries
+from framedex.text_stacks.source_lookup.frame_context import Found
+from framedex.text_stacks.source_lookup.resolve import Resolver
 from tests.indexer.recorded import Project
 
 
@@ -43,14 +44,16 @@ def definition_line(project: Project, text: str) -> int:
 def test_a_path_that_is_here_needs_no_index(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     text = '  File "a.py", line 1, in <module>\n'
-    assert where(found(text, Resolver(None, Whereabouts(folders=[tmp_path])))) == ("a.py", 1, How.EXACT)
+    assert where(found(text, Resolver(None, PathResolver(folders=[tmp_path])))) == ("a.py", 1, How.EXACT)
     assert where(found(text, Resolver(None))) is None
 
 
 def test_a_link_leads_to_the_file_itself(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     (tmp_path / "link.py").symlink_to(tmp_path / "a.py")
-    assert where(found('  File "link.py", line 1, in <module>\n', Resolver(None, Whereabouts(folders=[tmp_path])))) == (
+    assert where(
+        found('  File "link.py", line 1, in <module>\n', Resolver(None, PathResolver(folders=[tmp_path])))
+    ) == (
         "a.py",
         1,
         How.EXACT,
@@ -120,7 +123,7 @@ def test_a_bare_name_in_a_library_that_was_not_recorded_proves_nothing(
 
 def test_rules_for_paths_come_first(project: Project, index: Index) -> None:
     rules = [PathRule("/their/a.cc", project.library_source)]
-    assert where(found("/their/a.cc:3:1: error\n", Resolver(index, Whereabouts(rules, index=index)))) == (
+    assert where(found("/their/a.cc:3:1: error\n", Resolver(index, PathResolver(rules, index=index)))) == (
         "runtime.cc",
         3,
         How.EXACT,

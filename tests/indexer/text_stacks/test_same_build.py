@@ -101,7 +101,7 @@ def test_a_single_offset_is_doubtful_in_the_very_build(program: Program) -> None
     text = f"{program.library}(+{program.offset_in('second'):#x})[0x7f1e1a001115]\n"
     assert known(text) == [("second", True, 9, How.DOUBTFUL)]
     result = explained(text)
-    assert f"Names of {program.library} are marked [doubtful]" in result.stderr
+    assert f"Names in {program.library} are marked [doubtful]" in result.stderr
 
 
 def test_a_name_and_its_address_prove_the_offsets_of_the_same_library(program: Program) -> None:
@@ -115,7 +115,7 @@ def test_a_name_that_is_elsewhere_now_refutes_the_offsets_of_the_same_library(pr
     alone = f"{program.library}(+{program.offset_in('second'):#x})[0x7f1e1a001115]\n"
     program.build(REBUILT)
     assert known(f"{first}\n{alone}") == [("first", False, 0, ""), ("", False, 0, "")]
-    assert f"{program.library} is another build than the one in the text" in explained(f"{first}\n{alone}").stderr
+    assert f"{program.library} is a different build from the one in the text" in explained(f"{first}\n{alone}").stderr
 
 
 def test_offsets_of_which_none_is_behind_a_call_have_no_names(program: Program) -> None:

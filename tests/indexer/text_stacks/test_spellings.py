@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from framedex.binaries.demangle import demangle, libstdcxx_demangler
-from framedex.binaries.spellings import spelled
+from framedex.binaries.demangle import demangle, load_libstdcxx_demangler, parse_printed_name
 from framedex.index import Index, Store
 from framedex.ingest import Silence, find_sources
 from framedex.model import Language
 from framedex.text_stacks import Format, TextFrame
-from framedex.text_stacks.placing.resolve import Resolver
+from framedex.text_stacks.source_lookup.resolve import Resolver
 
 # Each definition's first line ends in a comment with the name that the tests know it by.
 SOURCE = """\
@@ -318,7 +317,7 @@ def test_names_that_compilers_gave_lead_to_their_definitions(tree: Path, index: 
     subprocess.run(command, check=True, capture_output=True)
     listing = subprocess.run(["nm", "--defined-only", library], check=True, capture_output=True, text=True).stdout
     symbols = [line.split()[-1] for line in listing.splitlines() if line.split()[-2] in "tTwW"]
-    gnu = libstdcxx_demangler()
+    gnu = load_libstdcxx_demangler()
     assert gnu is not None
     known = {line: name for name, line in lines().items()}
     seen = set()
@@ -335,4 +334,4 @@ def test_names_that_compilers_gave_lead_to_their_definitions(tree: Path, index: 
 
 def test_a_name_that_is_cut_anywhere_is_taken_apart() -> None:
     name = "std::function<int (int)> const& rt::Buffer<double (*)(int), 4>::as<rt::(anonymous namespace)::Local>(int)"
-    assert all(isinstance(spelled(name[:length]).symbol, str) for length in range(1, len(name) + 1))
+    assert all(isinstance(parse_printed_name(name[:length]).symbol, str) for length in range(1, len(name) + 1))

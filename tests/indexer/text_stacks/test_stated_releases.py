@@ -11,13 +11,13 @@ from click.testing import CliRunner, Result
 from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.ingest import Silence
-from framedex.ingest.map_export import export_map
-from framedex.ingest.map_import import import_map
+from framedex.ingest.source_maps import export_map, import_map
 from framedex.model import How, SourceMapInfo
 from framedex.releases import release_commits
-from framedex.releases.stated import StatedReleases
+from framedex.releases.statements import StatedReleases
 from framedex.text_stacks import read
-from framedex.text_stacks.placing.resolve import Found, Resolver
+from framedex.text_stacks.source_lookup.frame_context import Found
+from framedex.text_stacks.source_lookup.resolve import Resolver
 from tests.gitrepository import make_checkout
 from tests.indexer.text_stacks.test_places_against_files import OLD, environment, indexed, place, traceback
 
@@ -127,7 +127,7 @@ def test_of_several_stated_releases_the_newest_is_shown_as_doubtful_and_the_end_
     result = explained(text)
     assert f"{newest}/xla/client.cc#L3 [doubtful, not here]" in result.stdout
     assert f"{JAX}/jax/_src/api.py#L11 [not here]" in result.stdout
-    assert "The text states 2 releases of jaxlib: 0.9.1, 0.10.2." in result.stderr
+    assert "The text names 2 releases of jaxlib: 0.9.1, 0.10.2." in result.stderr
     assert "releases of jax:" not in result.stderr
 
 
@@ -144,7 +144,7 @@ def test_stated_releases_in_which_no_frame_is_placed_are_not_reported(tmp_path: 
 
 def test_the_end_says_in_which_releases_frames_are_placed() -> None:
     text = STATED + GDB + traceback(ELSEWHERE, 11, "device_put")
-    placed = "Frames of XLA and JAX are placed in jax 0.9.1 (stated in the text), jaxlib 0.9.1 (stated in the text)."
+    placed = "Sources of XLA and JAX frames: jax 0.9.1 (stated in the text), jaxlib 0.9.1 (stated in the text)."
     assert placed in explained(text).stderr
     document = json.loads(explained(text, "--json").stdout)
     each = {"version": "0.9.1", "basis": "text"}

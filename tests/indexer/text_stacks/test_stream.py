@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from framedex.text_stacks import read
-from framedex.text_stacks.lines import LONGEST_LINE, readers
+from framedex.text_stacks.lines import LONGEST_LINE, create_readers
 from framedex.text_stacks.model import TextFrame
 from framedex.text_stacks.stream import NotedLog
 from tests.crash_corpus import corpus
@@ -31,10 +31,10 @@ class Names:
 
     seen: list[tuple[TextFrame, ...]] = field(default_factory=list)
 
-    def known(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
+    def cached_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
         return None
 
-    def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+    def find_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
         self.seen.append(tuple(frames))
         return b"".join(OPEN + _name(frame).encode("utf-8", "surrogateescape") + CLOSE for frame in frames)
 
@@ -45,7 +45,7 @@ def _name(frame: TextFrame) -> str:
 
 def noted(blocks: Iterable[bytes]) -> bytes:
     log = NotedLog(Names())
-    return b"".join([*(piece for block in blocks for piece in log.take(block)), *log.end()])
+    return b"".join([*(piece for block in blocks for piece in log.annotate(block)), *log.finish()])
 
 
 def bare(content: bytes) -> bytes:
@@ -85,7 +85,7 @@ def _missed_frames(sample: Path) -> set[str]:
     """Frames that a reading of the whole text finds and the stream does not note."""
     text = sample.read_text(encoding="utf-8")
     names = Names()
-    assert list(NotedLog(names).take(text.encode()))
+    assert list(NotedLog(names).annotate(text.encode()))
     found = {_name(frame) for frames in names.seen for frame in frames}
     # MLIR's aliases stand at the end of the text.
     expected = {_name(frame) for frame in read(text).frames() if frame.place is not None and "#loc" not in text}
@@ -118,17 +118,17 @@ def test_a_note_stands_before_the_line_break() -> None:
 
 def test_what_is_no_whole_line_appears_at_once() -> None:
     log = NotedLog(Names())
-    assert [list(log.take(piece)) for piece in (b"\r 10%", b"\r 20%\r", b" 30%", b"\nGo on? [y/n] ")] == [
+    assert [list(log.annotate(piece)) for piece in (b"\r 10%", b"\r 20%\r", b" 30%", b"\nGo on? [y/n] ")] == [
         [b"\r 10%"], [b"\r 20%\r"], [b" 30%"], [b"\n", b"Go on? [y/n] "],
     ]  # fmt: skip
-    assert b"".join(log.take(b"see a.c")) == b"see a.c"
-    assert b"".join(log.take(b"c:12\r")) == b"c:12"  # the return may be half of a line break
-    assert b"".join(log.take(b"\nx")) == "⟦a.cc:12⟧\r\nx".encode()
+    assert b"".join(log.annotate(b"see a.c")) == b"see a.c"
+    assert b"".join(log.annotate(b"c:12\r")) == b"c:12"  # the return may be half of a line break
+    assert b"".join(log.annotate(b"\nx")) == "⟦a.cc:12⟧\r\nx".encode()
 
 
 def test_a_line_appears_before_its_places_are_looked_for() -> None:
     names = Names()
-    pieces = NotedLog(names).take(b"one\ntwo a.cc:1\nthree\n")
+    pieces = NotedLog(names).annotate(b"one\ntwo a.cc:1\nthree\n")
     assert next(pieces) == b"one\ntwo a.cc:1"
     assert names.seen == []
     assert b"".join(pieces) == "⟦a.cc:1⟧\nthree\n".encode()
@@ -158,7 +158,7 @@ def test_a_frame_that_gdb_wraps_is_noted_where_it_says_most() -> None:
 def test_frames_of_crashes_lie_in_the_binaries_of_the_link_before_them() -> None:
     names = Names()
     link = b"https://symbolize.stripped_domain/r/?trace=7f12&map=" + b"ab" * 10 + b":7f00-7fff\n"
-    list(NotedLog(names).take(link + b"    @     0x7f34  (unknown)  (unknown)\n"))
+    list(NotedLog(names).annotate(link + b"    @     0x7f34  (unknown)  (unknown)\n"))
     (frame,) = names.seen[-1]
     assert (frame.build_id, frame.offset, frame.call_address) == ("ab" * 10, 0x34, 0x7F33)
 
@@ -187,7 +187,7 @@ def test_a_line_that_is_too_long_is_passed_over_however_it_comes() -> None:
 )
 def test_memory_does_not_grow_with_the_log(unit: bytes) -> None:
     class Silent(Names):
-        def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+        def find_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
             return b""
 
     log = NotedLog(Silent())
@@ -195,7 +195,7 @@ def test_memory_does_not_grow_with_the_log(unit: bytes) -> None:
     def feed(first: int, blocks: int) -> int:
         for block in range(first, first + blocks):
             lines = (unit % (block * 100 + i) if b"%d" in unit else unit for i in range(100))
-            for _ in log.take(b"".join(lines)):
+            for _ in log.annotate(b"".join(lines)):
                 pass
         return tracemalloc.get_traced_memory()[0]
 
@@ -216,13 +216,15 @@ def test_what_is_remembered_of_lines_changes_no_note(seed: int) -> None:
     chosen = chance.sample(texts, 30)
     log = b"".join(with_other_digits(text, chance) for _ in range(4) for text in chosen)
     remembering, forgetful = NotedLog(Told()), NotedLog(Told(), most_kept=-1)
-    assert b"".join([*remembering.take(log), *remembering.end()]) == b"".join([*forgetful.take(log), *forgetful.end()])
+    assert b"".join([*remembering.annotate(log), *remembering.finish()]) == b"".join(
+        [*forgetful.annotate(log), *forgetful.finish()]
+    )
 
 
 class Told(Names):
     """Notes all that a text tells of a frame."""
 
-    def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+    def find_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
         return OPEN + repr([_told(frame) for frame in frames]).encode("utf-8", "backslashreplace") + CLOSE
 
 
@@ -237,6 +239,6 @@ def with_other_digits(text: bytes, chance: random.Random) -> bytes:
 def test_a_reader_tells_all_that_it_remembers() -> None:
     # Tables, by which pieces are that say so; and what is of no line.
     others = {"_texts", "_rows", "_aliases", "_known", "_places"}
-    for reader in readers():
-        assert vars(reader).keys() - others <= {*reader.remembers}, reader
-        assert all(hash(vars(reader)[name]) is not None for name in reader.remembers)
+    for reader in create_readers():
+        assert vars(reader).keys() - others <= {*reader.state_attributes}, reader
+        assert all(hash(vars(reader)[name]) is not None for name in reader.state_attributes)

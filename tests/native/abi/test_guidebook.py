@@ -7,8 +7,8 @@ import subprocess
 import sys
 from collections import Counter
 
-from framedex.guidebook.described import described, releases
-from framedex.model.guidebook.described import Kind
+from framedex.guidebook.api_functions import read_api_functions, read_api_releases
+from framedex.model.guidebook import Kind
 from tests.pythons import ROOT
 
 DATA = ROOT / "native" / "abi"
@@ -25,34 +25,34 @@ def test_the_committed_table_is_what_the_data_say() -> None:
 def test_every_function_of_the_description_is_there_once_in_its_order() -> None:
     pjrt = json.loads((DATA / "pjrt_c_api_0.112.json").read_text())
     tpu = json.loads((DATA / "tpu_c_api_jaxlib_0.4.13.json").read_text())
-    names = {kind: [each.name for each in described() if each.kind is kind] for kind in Kind}
+    names = {kind: [each.name for each in read_api_functions() if each.kind is kind] for kind in Kind}
 
     assert names[Kind.API] == [function["name"] for function in pjrt["functions"]]
     assert names[Kind.LEGACY] == [function["name"] for function in tpu["functions"]]
     assert {"PLUGIN_Profiler_Start", "PJRT_Layouts_MemoryLayout_Serialize"} <= {*names[Kind.EXTENSION]}
     assert "PJRT_Memory_FunctionTable.set_user_data" in names[Kind.OBJECT]
-    assert max(Counter(each.name for each in described()).values()) == 1
+    assert max(Counter(each.name for each in read_api_functions()).values()) == 1
 
 
 def test_a_field_says_in_which_version_it_came() -> None:
-    (execute,) = (each for each in described() if each.name == "PJRT_LoadedExecutable_Execute")
+    (execute,) = (each for each in read_api_functions() if each.name == "PJRT_LoadedExecutable_Execute")
     since = {parameter.name: parameter.since for parameter in execute.parameters}
 
     assert execute.since is None
     assert since["executable"] is None
     assert since["options.call_location"] == 76
-    (mapped,) = (each for each in described() if each.name == "PJRT_Client_DmaMap")
+    (mapped,) = (each for each in read_api_functions() if each.name == "PJRT_Client_DmaMap")
     assert mapped.since == 67
 
 
 def test_outputs_are_told_from_inputs() -> None:
-    (put,) = (each for each in described() if each.name == "PJRT_Client_BufferFromHostBuffer")
+    (put,) = (each for each in read_api_functions() if each.name == "PJRT_Client_BufferFromHostBuffer")
 
     assert {each.name for each in put.parameters if each.is_output} == {"done_with_host_buffer", "buffer"}
 
 
 def test_functions_lead_to_the_lines_of_their_declarations_at_a_commit() -> None:
-    sources = {each.name: each.source for each in described()}
+    sources = {each.name: each.source for each in read_api_functions()}
 
     assert sources["PJRT_Buffer_ToHostBuffer"] == (
         "https://github.com/openxla/xla/blob/5a9e73cbd92530cac2ac36f4736a774b2412afe2/xla/pjrt/c/pjrt_c_api.h#L2452"
@@ -63,5 +63,5 @@ def test_functions_lead_to_the_lines_of_their_declarations_at_a_commit() -> None
 
 
 def test_the_releases_of_jaxlib_are_told_with_their_api() -> None:
-    assert (releases()[0].jaxlib, releases()[0].minor) == ("0.4.26", 47)
-    assert [each.functions for each in releases()] == sorted(each.functions for each in releases())
+    assert (read_api_releases()[0].jaxlib, read_api_releases()[0].minor) == ("0.4.26", 47)
+    assert [each.functions for each in read_api_releases()] == sorted(each.functions for each in read_api_releases())

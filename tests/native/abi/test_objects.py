@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from framedex.objects import Role, function_named
-from framedex.objects.table import functions_of_the_c_api
+from framedex.objects import Role, find_boundary_function
+from framedex.objects.table import load_boundary_functions
 from tests.pythons import ROOT
 
 TABLE = ROOT / "indexer" / "framedex" / "objects" / "pjrt_objects.json"
@@ -26,7 +26,7 @@ def test_the_committed_table_is_what_the_data_say() -> None:
 
 
 def roles(function: str) -> dict[str, tuple[str, Role]]:
-    return {field.name: (field.type, field.role) for field in function_named(function).objects}
+    return {field.name: (field.type, field.role) for field in find_boundary_function(function).objects}
 
 
 def test_a_call_uses_its_inputs_and_creates_what_it_hands_out() -> None:
@@ -37,7 +37,7 @@ def test_a_call_uses_its_inputs_and_creates_what_it_hands_out() -> None:
         "done_with_host_buffer": ("event", Role.CREATES),
         "buffer": ("buffer", Role.CREATES),
     }
-    assert function_named("PJRT_Client_BufferFromHostBuffer").sizes == {"buffer"}
+    assert find_boundary_function("PJRT_Client_BufferFromHostBuffer").sizes == {"buffer"}
 
 
 def test_a_field_of_one_name_is_an_object_of_the_type_that_its_function_says() -> None:
@@ -46,7 +46,7 @@ def test_a_field_of_one_name_is_an_object_of_the_type_that_its_function_says() -
 
 
 def test_lists_of_an_execution_are_its_arguments_and_what_it_creates() -> None:
-    execute = {field.name: field for field in function_named("PJRT_LoadedExecutable_Execute").objects}
+    execute = {field.name: field for field in find_boundary_function("PJRT_LoadedExecutable_Execute").objects}
 
     assert (execute["argument_lists"].type, execute["argument_lists"].role) == ("buffer", Role.USES)
     assert (execute["output_lists"].type, execute["output_lists"].role) == ("buffer", Role.CREATES)
@@ -65,7 +65,7 @@ def test_what_belongs_to_a_client_is_only_named() -> None:
     assert roles("PJRT_Client_Devices")["devices"] == ("device", Role.NAMES)
     assert roles("PJRT_Client_TopologyDescription")["topology"] == ("topology_description", Role.NAMES)
     assert roles("PJRT_TopologyDescription_Create")["topology"] == ("topology_description", Role.CREATES)
-    fields = [field for function in functions_of_the_c_api().values() for field in function.objects]
+    fields = [field for function in load_boundary_functions().values() for field in function.objects]
     assert not any(field.type == "device" and field.role is Role.DESTROYS for field in fields)
 
 
@@ -75,4 +75,4 @@ def test_extensions_are_known_too() -> None:
 
 
 def test_a_function_that_is_not_of_the_api_has_no_objects() -> None:
-    assert function_named("DeviceMemory::Allocate").objects == ()
+    assert find_boundary_function("DeviceMemory::Allocate").objects == ()

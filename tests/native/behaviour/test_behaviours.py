@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from framedex.commands.main import cli
-from framedex.guidebook.observing import observe
+from framedex.guidebook.observations import observe
 from framedex.index import open_index
 from tests.once import made_once
 from tests.running import Run, mock_environment
@@ -446,7 +446,7 @@ def test_check_tells_what_behaviours_raised_and_not_what_they_asked_for(project:
     assert told == {
         "broken failed on PJRT_Client_Compile: the behaviour broken raised ValueError: broken",
         "void failed on PJRT_Error_Message: the behaviour void raised ValueError: of no error",
-        "put on PJRT_Client_BufferFromHostBuffer did not end for long: the Python stacks are on stderr",
+        "put on PJRT_Client_BufferFromHostBuffer ran for too long: the Python stacks are on stderr",
     }
     (hung,) = (finding["message"] for finding in findings if "did not end" in finding["message"])
     assert re.match(r"put \(/.*/mine\.py:\d+\) on ", hung)

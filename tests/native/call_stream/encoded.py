@@ -11,10 +11,10 @@ from typing import cast
 import numpy as np
 
 from framedex.captures import CaptureStream
-from framedex.captures.object_table import object_table
+from framedex.captures.reader import object_table
 from framedex.model import Capture, ObjectColumns
 from framedex.objects import ViolationKind
-from framedex.objects.table import BoundaryFunction, functions_of_the_c_api
+from framedex.objects.table import BoundaryFunction, load_boundary_functions
 from framedex_native import _call_stream
 from framedex_native._call_stream import CallColumns
 from tests.oracle.lifetimes import Lifetimes, RecordedObject, Violation
@@ -34,7 +34,7 @@ class Encoded:
 def encoded(capture: Capture) -> Encoded:
     """The calls of a capture with their values as they are recorded; one half with the start, one with the return."""
     names: list[list[str]] = [[] for _ in capture.functions]
-    known = [functions_of_the_c_api().get(function.name, BoundaryFunction()) for function in capture.functions]
+    known = [load_boundary_functions().get(function.name, BoundaryFunction()) for function in capture.functions]
     columns = CallColumns()
     calls = capture.calls
     for row, text in enumerate(calls.arguments):

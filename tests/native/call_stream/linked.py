@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from framedex.captures import CaptureStream
-from framedex.captures.object_table import object_table
+from framedex.captures.reader import object_table
 from framedex.model import Capture, LinkHow, PythonFrame
 from framedex_native import _call_stream
 from framedex_native._call_stream import StackTables

@@ -11,7 +11,7 @@ import pytest
 from framedex.captures import CaptureStream, read_capture
 from framedex.model import Capture
 from framedex.objects import Role
-from framedex.objects.table import BoundaryFunction, ObjectField, functions_of_the_c_api
+from framedex.objects.table import BoundaryFunction, ObjectField, load_boundary_functions
 from tests.native.call_stream.by_hand import Row, calls_of
 from tests.native.call_stream.encoded import Following, encoded, followed, streamed
 from tests.native.recorded import recorded
@@ -163,7 +163,7 @@ def any_calls(random: random.Random) -> Capture:
 
 
 def any_values(name: str, addresses: int, random: random.Random) -> Iterator[tuple[str, object]]:
-    function = functions_of_the_c_api().get(name, BoundaryFunction())
+    function = load_boundary_functions().get(name, BoundaryFunction())
     for field in function.objects:
         if random.random() < 0.9:
             yield field.name, _any_object(field, addresses, random)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from framedex.captures.object_table import object_table
+from framedex.captures.reader import object_table
 from framedex_native._call_stream import CallStream
 from tests.fuzz.capture_folder import unpack
 

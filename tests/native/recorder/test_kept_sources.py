@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.captures import CaptureStream, has_content_name, read_kept_source
+from framedex.captures import CaptureStream, matches_content_name, read_kept_source
 from tests.running import PROGRAMS, Run, run
 
 PROGRAM = """\
@@ -52,7 +52,7 @@ def test_a_text_is_that_of_the_first_recorded_frame(recorded: Path) -> None:
 def test_of_installed_packages_the_content_is_only_named(recorded: Path) -> None:
     found = sources(recorded)
     assert "kept" not in found["api.py"]
-    assert has_content_name(Path(str(found["api.py"]["path"])).read_bytes(), str(found["api.py"]["content"]))
+    assert matches_content_name(Path(str(found["api.py"]["path"])).read_bytes(), str(found["api.py"]["content"]))
     assert {each.name for each in (recorded / "sources").iterdir()} == {
         found[n]["kept"] for n in found if "kept" in found[n]
     }

@@ -28,7 +28,7 @@ class Cases:
     @contextmanager
     def within(self, case: str) -> Iterator[Index]:
         """The index of one case alone."""
-        with Index.open(self.index) as index, index.within([self.captures[case]]) as narrow:
+        with Index.open(self.index) as index, index.restrict_to_captures([self.captures[case]]) as narrow:
             yield narrow
 
     def read(self, verb: str, case: str, *arguments: str) -> Result:

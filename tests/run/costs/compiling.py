@@ -38,7 +38,7 @@ class Recorded:
 
     def rows(self) -> list[Compiles]:
         """The rows of the latest capture."""
-        with Index.open(self.index) as index, index.within(index.captures_with_compiles()[-1:]) as latest:
+        with Index.open(self.index) as index, index.restrict_to_captures(index.captures_with_compiles()[-1:]) as latest:
             return list(latest.compiles())
 
     def row(self, case: str) -> Compiles:

@@ -123,7 +123,7 @@ def test_the_last_budget_that_fits_counts(index: Path) -> None:
         ("budget.py:*=1", "did you mean budgets.py?"),
         ("stp=1", "did you mean step?"),
         (f"budgets.py:{line_of('w = step(') + 1}=1", f"did you mean budgets.py:{line_of('w = step(')}?"),
-        ("nothing_like_it=1", "fits nothing that was compiled"),
+        ("nothing_like_it=1", "matches no compiled function"),
     ],
 )
 def test_a_budget_that_fits_nothing_does_not_pass(index: Path, budget: str, meant: str) -> None:
@@ -136,7 +136,7 @@ def test_a_budget_that_fits_nothing_does_not_pass(index: Path, budget: str, mean
 def test_that_nothing_fits_a_budget_of_none_is_said(index: Path) -> None:
     (told,) = budgets(index, "--max-compiles", "stp=0")
     assert told["is_kept"]
-    assert told["doubt"] == "stp fits nothing that was compiled; did you mean step?"
+    assert told["doubt"] == "stp matches no compiled function; did you mean step?"
 
 
 def test_implicit_transfers_are_counted_by_line(index: Path) -> None:
@@ -167,7 +167,7 @@ def test_memory_that_nothing_tells_is_not_kept(lacking: Path) -> None:
     """A recording without the calls that make buffers."""
     (told,) = budgets(lacking, "--max-memory", "1TiB")
     assert not told["is_kept"]
-    assert "no memory of a device is known" in told["problem"]
+    assert "device memory is unknown" in told["problem"]
 
 
 def test_budgets_of_the_settings_hold_and_options_go_before_them(
@@ -258,4 +258,4 @@ def _waiting_program(folder: Path) -> Iterator[subprocess.Popen[str]]:
 def test_a_recording_that_left_out_calls_keeps_to_nothing(lacking: Path) -> None:
     found = check(lacking, "--max-compiles", "0")
 
-    assert found.exit_code == 1 and "Budgets are judged by some of the calls" in found.stderr
+    assert found.exit_code == 1 and "Budgets were checked against some calls only" in found.stderr

@@ -72,7 +72,7 @@ def test_without_recorded_callbacks_each_send_of_a_program_is_a_transfer(index: 
         )
         connection.execute(f"DELETE FROM call_rows WHERE kind IN ({query})", recorded)
 
-        write_callback_transfers(connection, 1, Kinds.of(connection, 1))
+        write_callback_transfers(connection, 1, Kinds.read(connection, 1))
 
         query = "SELECT sum(calls), sum(sized), min(direction), max(direction) FROM transfers WHERE how = 'callback'"
         assert connection.execute(query).fetchone() == (sent, 0, OUT.value, OUT.value)

@@ -45,7 +45,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 def _loops(index: Path) -> list[tuple[int, int]]:
     """The line and the rounds of each loop."""
     with closing(sqlite3.connect(index)) as connection:
-        activity = Activity.of(connection, 1)
+        activity = Activity.read(connection, 1)
         query = "SELECT fr.recorded_line FROM nodes n JOIN frames fr ON fr.id = n.frame WHERE n.id = ?"
         return [(*connection.execute(query, (loop.node,)).fetchone(), len(loop)) for loop in activity.loops]
 

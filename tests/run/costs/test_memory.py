@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from framedex.commands.main import cli
-from framedex.commands.output.costs.memory import memory_lines
+from framedex.commands.verbs.memory import memory_lines
 from framedex.index import Index, Store
 from framedex.index.write.costs.activity import Activity
 from framedex.index.write.costs.memory import write_memory
@@ -106,7 +106,7 @@ def test_what_is_alive_is_what_the_allocator_and_jax_say(recorded: Recorded, cas
 
 def _said_by_device(recorded: Recorded, case: str) -> list[tuple[int, int, int, int]]:
     """From when to when the device of the looks was asked, and the bytes that it said were in use then, and at most."""
-    with Index.open(recorded.index) as index, index.within([recorded.captures[case]]) as narrow:
+    with Index.open(recorded.index) as index, index.restrict_to_captures([recorded.captures[case]]) as narrow:
         calls = narrow.calls.find(CallFilter(function="PJRT_Device_MemoryStats"), 10_000)
     device = calls[-1].arguments["device"]
     return [
@@ -264,7 +264,7 @@ def test_devices_with_the_same_figures_are_shown_once(recorded: Recorded) -> Non
     alike = [replace(device, device=str(number), peak_time=number, peak_call=number) for number in (0, 1, 2, 5)]
 
     text = "\n".join(
-        "".join(span.text for span in line) for line in memory_lines([*alike, other], 20, tells_capture=False)
+        "".join(span.text for span in line) for line in memory_lines([*alike, other], 20, shows_capture=False)
     )
 
     assert re.findall(r"^devices? .*?  ", text, re.MULTILINE) == ["devices 0-2, 5, each  ", "device 9  "]
@@ -276,7 +276,7 @@ def test_the_verb_fits_and_says_of_what_it_is(recorded: Recorded) -> None:
     head, _, device, *_ = shown.stdout.splitlines()
     assert head.startswith(f"Capture {recorded.captures['out_of_memory']} of memory_cases.py")
     assert device.startswith("device 0  peak 512 KiB")
-    assert "failed for want of memory for 1 MiB, 512 KiB alive" in shown.stdout
+    assert "ran out of memory when 1 MiB were requested, 512 KiB alive" in shown.stdout
 
 
 def test_json_has_what_python_has(recorded: Recorded) -> None:
@@ -311,7 +311,7 @@ def without_allocator(recorded: Recorded, tmp_path_factory: pytest.TempPathFacto
             "UPDATE boundaries SET boundary = 'other', name = 'other ' || name WHERE boundary = 'mock_tpu'"
         )
         for capture in recorded.captures.values():
-            write_memory(connection, capture, Activity.of(connection, capture))
+            write_memory(connection, capture, Activity.read(connection, capture))
     return replace(recorded, index=copy)
 
 
@@ -336,7 +336,7 @@ def test_results_of_unknown_size_are_counted_and_in_no_sum(without_allocator: Re
         write_memory(
             connection,
             without_allocator.captures["jit_outputs"],
-            Activity.of(connection, without_allocator.captures["jit_outputs"]),
+            Activity.read(connection, without_allocator.captures["jit_outputs"]),
         )
     devices = replace(without_allocator, index=copy).devices("jit_outputs")
     assert sum(device.unsized for device in devices) == 2

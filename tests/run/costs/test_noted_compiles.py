@@ -12,7 +12,7 @@ from tests.once import made_once
 from tests.run.costs.compiling import NOTED, Recorded, recorded_and_indexed
 from tests.running import run
 
-AS_BEFORE = "arguments as before"
+AS_BEFORE = "same arguments"
 
 
 @pytest.fixture(scope="module")

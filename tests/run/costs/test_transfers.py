@@ -45,7 +45,7 @@ class Recorded:
 
     def rows(self, *, all_lines: bool = False) -> list[Transfers]:
         """What the cases moved, without what was made ready for them."""
-        with Index.open(self.index) as index, index.within([1]) as narrow:
+        with Index.open(self.index) as index, index.restrict_to_captures([1]) as narrow:
             rows = narrow.transfers(all_lines=all_lines)
         return [row for row in rows if row.line is not None and row.line.function != "<module>" and row.how != CALLBACK]
 
@@ -158,7 +158,7 @@ def test_lines_that_move_nothing_have_no_row(recorded: Recorded) -> None:
 
 def test_callbacks_that_are_not_recorded_move_an_unknown_amount(recorded: Recorded) -> None:
     """As without `framedex run`, and on other plug-ins."""
-    with Index.open(recorded.index) as index, index.within([1]) as narrow:
+    with Index.open(recorded.index) as index, index.restrict_to_captures([1]) as narrow:
         rows = {row.direction: row for row in narrow.transfers() if row.how == CALLBACK}
 
     assert (rows[OUT].count, rows[OUT].unsized, _case(rows[OUT])) == (1, 1, "callback")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from framedex.captures import write_end
+from framedex.captures import write_end_signal
 from framedex.commands.main import cli
 from framedex.costtext import waits_details, waits_text
 from framedex.index import Index
@@ -25,7 +25,7 @@ def index(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """The index of the case that the test is parametrised with."""
     ran = run("costs/unseen_waits.py", request.param, folder=tmp_path)
     if request.param == "killed":
-        write_end(ran.capture, "SIGKILL")  # as `framedex run` does
+        write_end_signal(ran.capture, "SIGKILL")  # as `framedex run` does
     index_without_sources(tmp_path / "index.db", ran.capture)
     return tmp_path / "index.db"
 

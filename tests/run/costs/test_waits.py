@@ -18,7 +18,7 @@ from framedex.index import Index, Store
 from framedex.index.file.database import DamagedIndexError
 from framedex.index.write.costs.activity import Activity
 from framedex.index.write.costs.timeline import Kinds, Threads
-from framedex.index.write.costs.waits import forget_waits, write_waits
+from framedex.index.write.costs.waits import delete_waits, write_waits
 from framedex.model import Loop, LoopStep, WaitHow, Waiting, Waits
 from tests import tiers
 from tests.indexer.unplaced import index_without_sources
@@ -163,12 +163,12 @@ def test_a_thread_waits_no_longer_for_the_many_calls_of_another(recorded: Record
 def test_the_nearest_call_of_each_thread_is_found(recorded: Recorded) -> None:
     capture = recorded.captures["both"]
     with closing(sqlite3.connect(recorded.index)) as connection:
-        kinds = Kinds.of(connection, capture)
+        kinds = Kinds.read(connection, capture)
         threads = Threads(connection, capture, kinds)
         names = np.unique(kinds.thread[kinds.thread > 0])
         calls = np.repeat(np.arange(threads.first, threads.last + 1, 7), len(names))
         of_each = np.tile(names, len(calls) // len(names))
-        found = threads.before(calls, of_each).id.tolist()
+        found = threads.find_previous_calls(calls, of_each).id.tolist()
         rows = connection.execute(
             "SELECT c.id, k.thread FROM call_rows c JOIN call_kinds k ON k.id = c.kind WHERE c.id BETWEEN ? AND ?",
             (threads.first, threads.last),
@@ -280,7 +280,7 @@ def test_a_loop_in_a_loop_is_told_by_itself(recorded: Recorded) -> None:
 def test_the_verb_tells_lines_and_steps(recorded: Recorded) -> None:
     shown = recorded.read("waits", "waits").stdout
 
-    assert "Python waited" in shown and "programs were under way" in shown
+    assert "Python waited" in shown and "programs were running" in shown
     for case in ("block_until_ready", "asarray"):
         assert f":{_number(case)} in " in shown.replace("\n", " ")
     assert "Loop of 60 rounds" in shown
@@ -329,8 +329,8 @@ def test_a_wait_whose_end_nothing_tells_counts_to_the_next_call(recorded: Record
     with closing(sqlite3.connect(copy)) as connection, connection:
         events = "SELECT id FROM object_types WHERE name = 'event'"
         connection.execute(f"UPDATE object_rows SET destroyed_call = NULL WHERE type IN ({events})")
-        write_waits(connection, capture, Activity.of(connection, capture))
-    with Index.open(copy) as index, index.within([capture]) as narrow:
+        write_waits(connection, capture, Activity.read(connection, capture))
+    with Index.open(copy) as index, index.restrict_to_captures([capture]) as narrow:
         told = narrow.waits()
 
     assert told.device is None
@@ -366,7 +366,7 @@ def test_damage_is_survived(recorded: Recorded, seed: int) -> None:
             connection.execute("UPDATE arguments SET json = ? WHERE id = ?", (text, choose.randrange(calls)))
         connection.execute("DELETE FROM call_rows WHERE id % 7 = ?", (seed,))
 
-        write_waits(connection, capture, Activity.of(connection, capture))
+        write_waits(connection, capture, Activity.read(connection, capture))
 
         for duration, longest, waits in connection.execute("SELECT duration, longest, waits FROM waits"):
             assert 0 <= longest <= duration <= longest * waits
@@ -378,9 +378,9 @@ def test_what_is_written_again_is_the_same(recorded: Recorded, tmp_path: Path) -
     capture = recorded.captures["waits"]
     with closing(sqlite3.connect(copy)) as connection:
         before = _written(connection)
-        write_waits(connection, capture, Activity.of(connection, capture))
+        write_waits(connection, capture, Activity.read(connection, capture))
         assert _written(connection) == before
-        forget_waits(connection, capture)
+        delete_waits(connection, capture)
         assert {row[1] for row in _written(connection)} == {*recorded.captures.values()} - {capture}
 
 

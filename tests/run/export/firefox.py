@@ -1,4 +1,4 @@
-"""Firefox's profiler itself, as its command line: it loads a profile, and is asked what is in it."""
+"""Firefox's profiler with its command line: it loads a profile and answers queries about it."""
 
 from __future__ import annotations
 

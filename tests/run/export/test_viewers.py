@@ -1,4 +1,4 @@
-"""Exports of a real program in the viewers that people have: they load them, and find in them what was recorded."""
+"""Exports of a real program in viewers: they load the exports and show the recorded calls."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_another_reader_of_pprof_has_the_same_sums(tmp_path: Path) -> None:
     assert set(found["functions"]) == {name for call in calls for name, *_ in call.stack}
 
 
-def test_another_reader_of_scip_finds_who_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_scip_reader_finds_the_callers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(PROGRAM.parent)
     export(index_of_training(), "scip", tmp_path / "index.scip")
     found = _read(_READ_SCIP, tmp_path / "index.scip")
@@ -123,7 +123,7 @@ def test_another_reader_of_scip_finds_who_called(tmp_path: Path, monkeypatch: py
 
 
 def _read(script: str, file: Path) -> Any:
-    """What a script for Node reads in a file."""
+    """The output of a Node script that reads a file."""
     command = [str(EDITORS / "bin" / "node"), "-e", script, str(file)]
     done = subprocess.run(command, cwd=VIEWERS, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)

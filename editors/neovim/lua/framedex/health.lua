@@ -10,12 +10,12 @@ local problem = health.error or health.report_error
 
 local function check_program(command)
   if type(command) ~= "table" then
-    return ok("The server is started by a function of your own")
+    return ok("Your own function starts the server")
   end
   if vim.fn.executable(command[1]) ~= 1 then
     return problem(("`%s` is not on Neovim's PATH"):format(command[1]), {
       "pip install framedex in the environment of your programs,",
-      'or name it in full: require("framedex").setup({ cmd = { "/path/to/.venv/bin/framedex", "serve" } })',
+      'or set its full path: require("framedex").setup({ cmd = { "/path/to/.venv/bin/framedex", "serve" } })',
     })
   end
   local told = vim.fn.system({ command[1], "--version" })
@@ -29,16 +29,16 @@ end
 local function check_client()
   local client = require("framedex.server").client()
   if client then
-    ok(("A server runs (client %d, positions in %s)"):format(client.id, client.offset_encoding))
+    ok(("A server is running (client %d, positions in %s)"):format(client.id, client.offset_encoding))
   else
-    warn("No server runs", {
-      "Open a Python, C, C++, CUDA or *.fdtrace file after setup(), or :edit it again where the server has ended",
-      "Its errors are in " .. require("vim.lsp.log").get_filename(),
+    warn("No server is running", {
+      "Open a Python, C, C++, CUDA or *.fdtrace file after setup(), or :edit it again if the server has ended",
+      "The server's errors are in " .. require("vim.lsp.log").get_filename(),
     })
   end
 end
 
--- Where the server looks for an index: upwards from each file, and from the folder that one works in.
+-- The folders from which the server searches upwards for an index: those of open files, and the working folder.
 local function starts()
   local folders = { vim.fn.getcwd() }
   for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
@@ -64,7 +64,7 @@ local function index_above(folder)
   end
 end
 
--- The command line in `cmd` up to its verb `serve`; nil where there is none.
+-- The command line in `cmd` up to its verb `serve`; nil if it has none.
 local function program_of(command)
   for number, word in ipairs(type(command) == "table" and command or {}) do
     if word == "serve" then
@@ -75,12 +75,12 @@ end
 
 local function check_one_index(index, program)
   if not program or vim.fn.executable(program[1]) ~= 1 then
-    return ok("There is an index: " .. index)
+    return ok("Index found: " .. index)
   end
-  -- Listing its captures opens it, as the server does.
+  -- Listing the captures opens the index, as the server does.
   local told = vim.fn.system(vim.list_extend(vim.list_extend({}, program), { "--index", index, "captures" }))
   if vim.v.shell_error == 0 then
-    ok("There is an index: " .. index)
+    ok("Index found: " .. index)
   else
     local lines = vim.split(vim.trim(told), "\n%s*")
     problem(table.remove(lines, 1), lines)
@@ -98,7 +98,7 @@ local function check_index(program)
   end
   if next(known) == nil then
     warn("No .framedex/index.db in or above this folder and those of the open files", {
-      "framedex run SCRIPT, then framedex index, makes one",
+      "framedex run SCRIPT, then framedex index, creates one",
     })
   end
 end
@@ -108,7 +108,7 @@ function M.check()
   if vim.fn.has("nvim-0.7") == 1 then
     ok("Neovim is 0.7 or later")
   else
-    problem("Neovim 0.7 or later is needed")
+    problem("framedex needs Neovim 0.7 or later")
   end
   local command = require("framedex.server").configured().cmd
   check_program(command)

@@ -1,12 +1,12 @@
 --- Recorded JAX and XLA call stacks in Neovim 0.7 and later, from the language server `framedex serve`.
 ---
 --- `require("framedex").setup()` starts the server for Python, C, C++, CUDA, trace documents, logs and crash texts.
---- Definition, hover and call hierarchy then answer through Neovim's own functions, beside your other servers; what is
---- below asks framedex alone. `:Framedex <Tab>` has the same by name, `:help framedex` tells of each.
+--- Definition, hover and call hierarchy then work through Neovim's own functions, next to your other servers. The
+--- functions below query framedex only. `:Framedex <Tab>` completes their names; `:help framedex` describes them.
 
 local M = {}
 
--- The functions of this module, and where each is: loaded when it is called.
+-- The functions of this module by the submodule that defines them, which is loaded at the first call.
 local WHERE = {
   go_to_frame = "steps", step_in = "steps", step_out = "steps", next_stack = "steps", previous_stack = "steps",
   hover = "steps", ways = "steps", statusline = "steps",
@@ -35,13 +35,13 @@ function M.setup(options)
   require("framedex.server").setup(options)
 end
 
---- What `:Framedex NAME` does.
+--- Run `:Framedex NAME`.
 function M.command(name)
   if vim.tbl_contains(M.commands, name) then
     M[name]()
   else
     local known = table.concat(M.commands, ", ")
-    vim.notify("framedex: no command " .. name .. "; there are " .. known, vim.log.levels.WARN)
+    vim.notify("framedex: unknown command " .. name .. "; the commands are " .. known, vim.log.levels.WARN)
   end
 end
 

@@ -1,16 +1,16 @@
 --- The stacks and the calls through a line, and the frames of a stack, in the quickfix window.
 ---
---- <CR> on a stack picks it and lists its frames, <CR> on a call opens its trace, <CR> on a frame that is not here its
---- public page; :colder leads back to the list before.
+--- <CR> on a stack selects it and lists its frames. <CR> on a call opens its trace, and on a frame whose source is not
+--- on this machine its public page. :colder shows the previous list again.
 
 local request = require("framedex.request")
 
 local M = {}
 
--- What is made of a chosen entry, by the kind of list: the window may show one made earlier, by :colder.
+-- Functions that act on a chosen entry, by the kind of list: :colder may show an earlier list of another kind.
 local take = {}
 
--- <CR> goes where the question was asked, as in any list; in one of ours on with what was chosen.
+-- <CR> goes to the entry's line, as in any list; in our lists it then acts on the entry.
 local function choose()
   local context = vim.fn.getqflist({ context = 0 }).context
   local chosen = type(context) == "table" and context.framedex and context.framedex[vim.fn.line(".")]
@@ -39,7 +39,7 @@ local function list_through_line(method, kind, text)
   end)
 end
 
---- List the stacks through the line, the longest first.
+--- List the stacks through the line, longest first.
 function M.stacks()
   list_through_line("framedex/stacks", "stacks", function(stack)
     local picked = stack.selected and "▶ " or ""
@@ -69,12 +69,12 @@ local function list_ways(method, kind)
   end)
 end
 
---- List the functions to which the line led, the likeliest first: go_to_frame() takes that.
+--- List the callees of the line, likeliest first: go_to_frame() goes to the first.
 function M.callees()
   list_ways("framedex/waysIn", "callees")
 end
 
---- List the functions from which the line was reached, most calls first.
+--- List the callers of the line, most calls first.
 function M.callers()
   list_ways("framedex/waysOut", "callers")
 end
@@ -96,7 +96,7 @@ function take.calls(call)
   require("framedex.trace").open_trace(call.id)
 end
 
---- List the frames of the stack along which you step, outermost first, as far as their source is here or public.
+--- List the frames of the selected stack, outermost first, if their source is on this machine or public.
 function M.frames()
   request.find("framedex/stack", {}, function(picked, encoding)
     local items, urls, now = {}, {}, 1

@@ -1,5 +1,5 @@
---- A sign on each recorded line of the program's own files: `FramedexRecorded`. `setup({ recorded_lines = false })`
---- leaves them out.
+--- A sign (`FramedexRecorded`) on each recorded line of the program's own files. `setup({ recorded_lines = false })`
+--- switches the signs off.
 
 local request = require("framedex.request")
 
@@ -38,7 +38,7 @@ local function refresh(buffer)
   request.call(client, "request", "framedex/recordedLines", params, take, buffer)
 end
 
---- Ask anew for every buffer: the index has changed.
+--- Refresh the signs of every buffer after a change of the index.
 function M.refresh()
   for buffer in pairs(attached) do
     refresh(buffer)

@@ -1,4 +1,4 @@
---- Running this script under the recorder, and what it writes meanwhile.
+--- Running this script under the recorder, and its output.
 
 local request = require("framedex.request")
 
@@ -8,7 +8,7 @@ local LOG = 4 -- MessageType.Log: a line of a script that is recorded
 local KEPT = 1000 -- lines
 local output = {} -- what was written since a recording began
 
---- Keep what a script writes: Neovim's own handler leaves it out of the log.
+--- Keep the output of a script, which Neovim's own handler drops.
 function M.on_log(problem, message, ...)
   if message and message.type == LOG then
     table.insert(output, message.message)
@@ -19,7 +19,7 @@ function M.on_log(problem, message, ...)
   return vim.lsp.handlers["window/logMessage"](problem, message, ...)
 end
 
--- The last line that the script itself wrote: `framedex run` goes on with a line of its own, remedies are indented.
+-- The last line that the script itself wrote: `framedex run` appends a line of its own, and indents remedies.
 local function last_words()
   for number = #output, 1, -1 do
     if output[number]:match("^%S") and not vim.startswith(output[number], "framedex: ") then
@@ -29,7 +29,7 @@ local function last_words()
   return output[1]
 end
 
---- Record this script. Where it fails, its output is the quickfix list.
+--- Record this script. If it fails, show its output in the quickfix list.
 function M.record()
   if not request.has_file() then
     return

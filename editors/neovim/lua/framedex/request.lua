@@ -1,4 +1,4 @@
---- Asking framedex alone, and showing where an answer leads.
+--- Requests to framedex, without other language servers, and jumps to the locations in its answers.
 
 local M = {}
 
@@ -6,7 +6,7 @@ function M.warn(message)
   vim.notify("framedex: " .. message, vim.log.levels.WARN)
 end
 
---- Whether the buffer has a file; where it has none, that is said.
+--- Whether the buffer has a file; warns if it has none.
 function M.has_file()
   local has = vim.api.nvim_buf_get_name(0) ~= "" and vim.bo.buftype == ""
   if not has then
@@ -22,7 +22,7 @@ function M.value(value)
   end
 end
 
---- Call a method of a client: before Neovim 0.11 these were functions that know their client.
+--- Call a method of a client: before Neovim 0.11 these were functions bound to their client.
 function M.call(client, name, ...)
   if vim.fn.has("nvim-0.11") == 1 then
     return client[name](client, ...)
@@ -30,8 +30,8 @@ function M.call(client, name, ...)
   return client[name](...)
 end
 
---- Ask the server, once it has started; `take` gets the answer, nil where there is none, the encoding of its positions,
---- and what was asked. `params` may be a function of the encoding, called at once where the server runs.
+--- Send a request to the server once it has started. `take` gets the answer (nil if empty), the encoding of its
+--- positions, and the parameters. `params` may be a function of the encoding, called at once if the server is running.
 function M.ask(method, params, take)
   local buffer = vim.api.nvim_get_current_buf()
   require("framedex.server").when_ready(buffer, function(client)
@@ -51,11 +51,11 @@ function M.ask(method, params, take)
     end
     M.call(client, "request", method, params, handler, 0)
   end, function()
-    M.warn("no server runs yet; :checkhealth framedex says why")
+    M.warn("no server is running; see :checkhealth framedex")
   end)
 end
 
--- The `:Framedex NAME` of a command of the server's.
+-- The `:Framedex NAME` for each command of the server.
 local NAMES = {
   ["framedex.index"] = "index",
   ["framedex.openTrace"] = "open_trace",
@@ -63,7 +63,7 @@ local NAMES = {
   ["framedex.selectCapture"] = "pick_capture",
 }
 
---- Say why `method` was answered with nothing, and what helps: the server knows.
+--- Show the server's reason for an empty answer to `method`, and the remedy.
 function M.say_why(method, params)
   M.ask("framedex/why", vim.tbl_extend("error", params, { request = method }), function(why)
     local action = M.value(why.action)
@@ -72,7 +72,7 @@ function M.say_why(method, params)
   end)
 end
 
---- As `ask`, but `take` gets no empty answer: why it is, is said.
+--- Like `ask`, but show the reason for an empty answer instead of calling `take`.
 function M.find(method, params, take)
   M.ask(method, params, function(answer, encoding, asked)
     if answer and next(answer) ~= nil then

@@ -1,4 +1,4 @@
---- Starting the server, in every Neovim from 0.7 on.
+--- Start of the server, in Neovim 0.7 and later.
 
 local M = {}
 
@@ -10,8 +10,8 @@ local defaults = {
   lenses = true,
 }
 
--- One server is enough: it finds the index for every file, whatever tree that is in. A server per root would know
--- nothing of the project from which a file of an installed library was reached.
+-- One server serves all files: it finds the index for each file in any tree. A server per root would not know the
+-- project from which the user reached a file of an installed library.
 local function is_framedex(client)
   return client.name == "framedex" and not client.is_stopped(client)
 end
@@ -20,8 +20,8 @@ local function is_absolute(folder)
   return folder:sub(1, 1) == "/"
 end
 
--- The command with its program in full. An empty or relative entry of the PATH stands for Neovim's working folder,
--- which may be anybody's: no framedex is taken from there.
+-- The command with the full path of its program. An empty or relative entry of the PATH means Neovim's working folder,
+-- which may belong to anybody: no framedex is started from there.
 local function with_path(command)
   if type(command) ~= "table" or command[1]:find("/") then
     return command
@@ -35,8 +35,8 @@ local function with_path(command)
   return command
 end
 
--- The same holds for PYTHONPATH: Python would import from there what framedex needs of its own library. The user's
--- programs get theirs back.
+-- The same applies to PYTHONPATH: Python would import standard modules from there. Recorded programs get the user's
+-- own PYTHONPATH.
 local function environment()
   local theirs = vim.env.PYTHONPATH
   local entries = theirs and vim.split(theirs, ":", { plain = true }) or {}
@@ -47,14 +47,14 @@ local function environment()
   return { PYTHONPATH = table.concat(kept, ":"), FRAMEDEX_PROGRAM_PYTHONPATH = theirs }
 end
 
--- What Neovim can do, which it does not add by itself before 0.11, what the user gives (for completion, say), and that
--- where a step has led and changes of the index are shown.
+-- The client's capabilities: Neovim's (which it does not add by itself before 0.11), the user's (for completion, say),
+-- and framedex's notes about steps and changes of the index.
 local function capabilities(theirs)
   local ours = { experimental = { framedex = { led = true, indexChanges = true } } }
   return vim.tbl_deep_extend("force", vim.lsp.protocol.make_client_capabilities(), theirs or {}, ours)
 end
 
--- Which lines have a lens, the server and its settings decide; Neovim asks for none by itself.
+-- Request code lenses: the server's settings decide which lines have one, but Neovim does not request them by itself.
 local function show_lenses(buffer)
   if vim.lsp.codelens.enable then -- Neovim 0.12
     return vim.lsp.codelens.enable(true, { bufnr = buffer })
@@ -72,7 +72,7 @@ local function show_lenses(buffer)
   refresh()
 end
 
--- What Neovim is told of the server; lsp/framedex.lua hands it to `vim.lsp.enable` as it is.
+-- The server's configuration for Neovim; lsp/framedex.lua passes it to `vim.lsp.enable` unchanged.
 function M.configuration(options)
   local configuration = vim.tbl_extend("force", defaults, options or {})
   configuration.cmd = with_path(configuration.cmd)
@@ -181,7 +181,7 @@ end
 
 local given = nil
 
---- What was given to setup(), with the defaults.
+--- The options of setup(), with the defaults.
 function M.configured()
   return M.configuration(given)
 end
@@ -189,7 +189,7 @@ end
 --- See `require("framedex").setup`.
 function M.setup(options)
   given = options
-  -- What a code lens does: older Neovims show no document that a server asks them to.
+  -- The command of a code lens: older Neovims do not support `window/showDocument`.
   vim.lsp.commands["framedex.openTrace"] = function(command)
     require("framedex.trace").open_trace(command.arguments[1].call)
   end
@@ -202,7 +202,7 @@ function M.setup(options)
   end
 end
 
---- The client of the buffer, else any that runs: frames lead to files for which none was started. Nil without one.
+--- The client of the buffer, else any running client, because frames lead to files without one. Nil if none is running.
 function M.client(buffer)
   local all = vim.lsp.get_clients and vim.lsp.get_clients() or vim.lsp.get_active_clients()
   local found = nil
@@ -220,14 +220,14 @@ end
 local PATIENCE = 10000 -- milliseconds
 local POLL = 50
 
--- Whether a server for this buffer is being started, or would be by its program.
+-- Whether a server for this buffer is starting, or its file type would start one.
 local function is_expected(buffer)
   local configuration = M.configured()
   local program = type(configuration.cmd) ~= "table" or vim.fn.executable(configuration.cmd[1]) == 1
   return program and vim.tbl_contains(configuration.filetypes, vim.bo[buffer].filetype)
 end
 
---- Call `take` with the client of a buffer as soon as there is one, or `fail` where none comes.
+--- Call `take` with the client of a buffer as soon as there is one, or `fail` if none starts.
 function M.when_ready(buffer, take, fail)
   local began = vim.loop.now()
   local function look()

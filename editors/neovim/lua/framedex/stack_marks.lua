@@ -1,5 +1,4 @@
---- Signs on every line of the stack along which the reader steps: `FramedexHere` is the frame, `FramedexStack` the
---- others.
+--- Signs on every line of the selected stack: `FramedexHere` on the current frame, `FramedexStack` on the others.
 
 local request = require("framedex.request")
 
@@ -50,7 +49,7 @@ local function start()
   })
 end
 
---- Mark the picked stack as it is now.
+--- Refresh the signs of the selected stack.
 function M.refresh()
   request.ask("framedex/stack", {}, function(picked)
     start()
@@ -67,7 +66,7 @@ function M.refresh()
   end)
 end
 
---- Take the signs away.
+--- Remove the signs.
 function M.clear_stack()
   lines = {}
   draw_all()

@@ -22,7 +22,7 @@ local function is_at(place)
   return place.textDocument.uri == vim.uri_from_bufnr(0) and place.position.line == line
 end
 
---- Go one frame inward, to the callee that really ran. Where the next source is only public, the second call opens it.
+--- Go one frame inward, to the callee that ran. If its source is only on a public page, a second call opens the page.
 function M.go_to_frame()
   local action = last.action
   if action and is_at(last.at) then
@@ -34,7 +34,7 @@ function M.go_to_frame()
   end)
 end
 
---- Show what a step went over, and take away what was said of the one before.
+--- Show the note about a step, such as skipped frames; it replaces the note about the previous step.
 function M.on_led(_, led)
   if not led or type(led.text) ~= "string" then
     return
@@ -44,17 +44,17 @@ function M.on_led(_, led)
   vim.api.nvim_echo({ { led.text .. again } }, false, {})
 end
 
---- For 'statusline': which of how many ways the last step took, or nothing.
+--- For 'statusline': the number of ways of the last step (`way 1 of 3`), or an empty text.
 function M.statusline()
   return last.ways and ("way 1 of %d"):format(last.ways) or ""
 end
 
---- Pick another of the ways from the line of the last step, or from this line where that had one way.
+--- Choose another way from the line of the last step, or from this line if that line had only one way.
 function M.ways()
   local method = last.ways and last.request or "framedex/waysIn"
   request.find(method, last.ways and last.at or request.here, function(ways, encoding)
     vim.ui.select(ways, {
-      prompt = "framedex: where this line led",
+      prompt = "framedex: callees of this line",
       format_item = function(each)
         return ("%s  %s  %s"):format(each["function"], each.place, each.detail)
       end,
@@ -66,7 +66,7 @@ function M.ways()
   end)
 end
 
---- Go where the server says that a step leads, and show the stack along which it went.
+--- Go to the target of a step, and mark its stack.
 function M.go_to(position, encoding)
   if request.value(position.location) then
     request.show(position.location, encoding)
@@ -81,7 +81,7 @@ local function step(method)
   end
 end
 
---- Along the picked stack one frame inward or outward; to the same line on another stack.
+--- Step one frame inward or outward along the selected stack, or to the same line on another stack.
 M.step_in = step("stepIn")
 M.step_out = step("stepOut")
 M.next_stack = step("nextStack")

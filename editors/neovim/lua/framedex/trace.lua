@@ -12,8 +12,7 @@ local function start_of(uri)
   return { uri = uri, range = { start = start, ["end"] = start } }
 end
 
---- Open the trace of the longest stack through this line, or that of the `call` through it with this id, as a file
---- beside the index.
+--- Open the trace of the longest stack through this line, or of the `call` with this id, as a file next to the index.
 function M.open_trace(call)
   if not request.has_file() then
     return
@@ -27,18 +26,18 @@ function M.open_trace(call)
   end)
 end
 
---- Fill the buffer of a `framedex-trace:` URI: what plugin/framedex.lua has BufReadCmd do.
+--- Fill the buffer of a `framedex-trace:` URI; plugin/framedex.lua calls it for BufReadCmd.
 function M.read(buffer, name)
   local folder, kind, id = name:match("framedex%-trace:/*(/.*)/(%a+)%-(%d+)%.fdtrace$")
   local client = require("framedex.server").client()
   if not folder or not client then
-    return request.warn(folder and "no server runs yet; :checkhealth framedex says why" or "no trace has this name")
+    return request.warn(folder and "no server is running; see :checkhealth framedex" or "not the name of a trace")
   end
   local params = { uri = ("%s:%s/%s-%s.fdtrace"):format(SCHEME, folder, kind, id) }
   local told, problem = request.call(client, "request_sync", "workspace/textDocumentContent", params, PATIENCE, buffer)
   local answer = told and told.result
   if not answer or answer == vim.NIL then
-    return request.warn(problem or told and told.err and told.err.message or ("there is no %s %s"):format(kind, id))
+    return request.warn(problem or told and told.err and told.err.message or ("no %s %s in the index"):format(kind, id))
   end
   vim.bo[buffer].modifiable = true
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.split((answer.text:gsub("\n$", "")), "\n", { plain = true }))
@@ -52,7 +51,7 @@ end
 
 local folds = {} -- by buffer, then by the first line of the fold, 1-based: its text
 
---- What a closed fold says: how many frames are in it.
+--- The text of a closed fold: the number of its frames.
 function M.fold_text()
   local texts = folds[vim.api.nvim_get_current_buf()] or {}
   return "    " .. (texts[vim.v.foldstart] or ("… %d lines"):format(vim.v.foldend - vim.v.foldstart + 1)) .. " "
@@ -62,7 +61,7 @@ local function close_folds(buffer, ranges)
   folds[buffer] = {}
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
     vim.api.nvim_win_call(window, function()
-      -- Local, so that the window folds the next buffer as the user has it.
+      -- Local options, so that the window folds the next buffer as the user configured.
       vim.opt_local.foldmethod = "manual"
       vim.opt_local.foldminlines = 0
       vim.opt_local.foldtext = "v:lua.require'framedex.trace'.fold_text()"

@@ -1,4 +1,4 @@
-// How the nodes of the activity view look. Names of captures stand in labels and tooltips that are plain text.
+// The appearance of nodes in the activity view. Names from captures appear only in plain-text labels and tooltips.
 
 import * as path from "node:path";
 import * as vscode from "vscode";
@@ -24,7 +24,7 @@ import {
 
 const LONGEST = 4_000;
 
-/** Colours of languages, here and in the flame graph: charts have them in every theme. */
+/** Colours of languages, here and in the flame graph: chart colours exist in every theme. */
 const PYTHON = new vscode.ThemeColor("charts.yellow");
 const NATIVE = new vscode.ThemeColor("charts.blue");
 const BOUNDARY = new vscode.ThemeColor("charts.purple");
@@ -38,11 +38,11 @@ const ANSWERS: Record<AnswerNode["answer"], { readonly title: string; readonly w
   waits: { title: "Waits", what: "Which lines wait for the runtime", icon: "watch" },
 };
 
-/** What is known of some nodes only once what is below them was read. */
+/** Facts about nodes that are known only after their children were read. */
 export interface Known {
-  /** How many calls of a capture pass the filter, where there is one. */
+  /** The number of a capture's calls that match the filter, if there is one. */
   readonly passing?: number | undefined;
-  /** What all lines of an answer come to. */
+  /** The total of all lines of an answer. */
   readonly total?: string | undefined;
 }
 
@@ -86,7 +86,7 @@ function made(node: Node, { passing, total }: Known): vscode.TreeItem {
   }
 }
 
-/** What menus go by. */
+/** Context values for menus. */
 function contextOf(node: Node): string {
   if (node.kind === "capture") {
     return node.isPicked ? "capture.picked" : "capture";
@@ -109,10 +109,10 @@ function indexItem({ index }: IndexNode): vscode.TreeItem {
   const label = plain(path.basename(index.folder) || index.folder);
   if (index.problem !== null) {
     const item = new vscode.TreeItem(label);
-    // The row has room for a few words, and names the folder already.
+    // The row has room for a few words, and already names the folder.
     item.description = plain((index.problem.split("\n")[0] ?? "").replace(`The index ${index.index} `, ""));
     item.tooltip = lines([index.folder, ...index.problem.split("\n")]);
-    item.command = { command: "framedex.activity.tellProblem", title: "What is wrong, and the way out" };
+    item.command = { command: "framedex.activity.tellProblem", title: "Show the problem and its remedy" };
     item.iconPath = new vscode.ThemeIcon("warning", WARNING);
     return item;
   }
@@ -131,7 +131,7 @@ function captureItem({ capture, isPicked }: CaptureNode, passing: number | undef
     `capture ${capture.id}: ${capture.command}`,
     `${count(capture.calls, "call")} with ${count(capture.stacks, "stack")}, begun ${clock(capture.started)}`,
     capture.path,
-    isPicked ? "All answers are of this capture alone." : "",
+    isPicked ? "Answers cover only this capture." : "",
   ]);
   item.iconPath = new vscode.ThemeIcon(isPicked ? "check" : "history");
   return item;
@@ -216,7 +216,7 @@ function stackItem({ title, reason, frames }: StackNode): vscode.TreeItem {
 
 function glueItem({ frames }: GlueNode): vscode.TreeItem {
   const item = folder(`${count(frames.length, "glue frame")} hidden`);
-  item.tooltip = lines(["Frames of the interpreter and between the languages:", ...frames.map((frame) => frame.function)]);
+  item.tooltip = lines(["Frames of the interpreter and glue between languages:", ...frames.map((frame) => frame.function)]);
   item.iconPath = new vscode.ThemeIcon("fold");
   return item;
 }
@@ -230,7 +230,7 @@ function frameItem({ frame }: FrameNode): vscode.TreeItem {
   item.description = plain(shown);
   item.tooltip = lines([
     `frame ${frame.number}: ${frame.function}`,
-    frame.location ? `${pathOf(frame.location.uri)}:${frame.location.range.start.line + 1}${how}` : (elsewhere ?? "The source is not here."),
+    frame.location ? `${pathOf(frame.location.uri)}:${frame.location.range.start.line + 1}${how}` : (elsewhere ?? "The source is not on this machine."),
     frame.url ?? "",
     frame.module,
   ]);

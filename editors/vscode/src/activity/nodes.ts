@@ -1,5 +1,5 @@
-// What the activity view shows: indexes, captures, what lines cost, boundary functions, calls, frames, and what stands
-// between them.
+// The nodes of the activity view: indexes, captures, costs of lines, boundary functions, calls, frames, and nodes that
+// group them.
 
 import { Boundary, Call, Capture, CostAnswer, CostStack, LineCost, ListedIndex, TracedFrame } from "../server/protocol";
 
@@ -26,27 +26,27 @@ export interface IndexNode {
 export interface CaptureNode {
   readonly kind: "capture";
   readonly parent: IndexNode | undefined;
-  /** Of the index that it is in. */
+  /** The folder of its index. */
   readonly folder: string;
   readonly capture: Capture;
   readonly isPicked: boolean;
 }
 
-/** What the lines of the program cost by one answer. */
+/** One kind of cost of the program's lines. */
 export interface AnswerNode {
   readonly kind: "answer";
   readonly parent: CaptureNode;
   readonly answer: CostAnswer;
 }
 
-/** What one line costs. */
+/** The cost of one line. */
 export interface CostNode {
   readonly kind: "cost";
   readonly parent: AnswerNode;
   readonly cost: LineCost;
 }
 
-/** One of the ways to that line: a stack behind its number. */
+/** One of the stacks behind the line's cost. */
 export interface WayNode {
   readonly kind: "way";
   readonly parent: CostNode;
@@ -59,7 +59,7 @@ export interface BoundaryNode {
   readonly boundary: Boundary;
 }
 
-/** A word in place of what is not there. */
+/** A placeholder text for missing children. */
 interface NoteNode {
   readonly kind: "note";
   readonly parent: CaptureNode | AnswerNode | CostNode;
@@ -77,11 +77,11 @@ export interface MoreNode {
   readonly kind: "more";
   readonly parent: BoundaryNode;
   readonly shown: number;
-  /** How many of them are shown by a click. */
+  /** The number of calls that a click shows. */
   readonly next: number;
 }
 
-/** One of several stacks under a call: those that could not be merged, and the stacks that had a call made. */
+/** One of several stacks of a call: stacks that could not be merged, and stacks that dispatched the call. */
 export interface StackNode {
   readonly kind: "stack";
   readonly parent: CallNode;
@@ -90,7 +90,7 @@ export interface StackNode {
   readonly frames: readonly NumberedFrame[];
 }
 
-/** Neighbouring frames of the interpreter and of glue, folded. */
+/** A run of folded interpreter and glue frames. */
 export interface GlueNode {
   readonly kind: "glue";
   readonly parent: CallNode | StackNode;
@@ -103,13 +103,13 @@ export interface FrameNode {
   readonly frame: NumberedFrame;
 }
 
-/** `number` counts in its stack from the outermost frame, 1; `position` in the whole trace document from 0. */
+/** `number` counts in its stack, from 1 at the outermost frame; `position` counts in the trace document, from 0. */
 export interface NumberedFrame extends TracedFrame {
   readonly number: number;
   readonly position: number;
 }
 
-/** Whether an index cannot be used as it is, but can be made anew: the server says what helps. */
+/** Whether an index is unusable but can be rebuilt, according to the server. */
 export function isRebuildable({ index }: IndexNode): boolean {
   return index.action?.command === "framedex.rebuildIndex";
 }
@@ -123,7 +123,7 @@ export function captureOf(node: Node): CaptureNode | undefined {
   return at;
 }
 
-/** The call that a node is, or is under. */
+/** The call of a node: the node itself or its ancestor. */
 export function callOf(node: Node): CallNode | undefined {
   let at: Node | undefined = node;
   while (at !== undefined && at.kind !== "call") {
@@ -132,7 +132,7 @@ export function callOf(node: Node): CallNode | undefined {
   return at;
 }
 
-/** What tells a node from all others, also after the view was read anew. */
+/** A key that identifies a node, also after a refresh of the view. */
 export function keyOf(node: Node): string {
   const above = node.parent === undefined ? "" : `${keyOf(node.parent)}/`;
   switch (node.kind) {

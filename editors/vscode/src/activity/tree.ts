@@ -1,4 +1,4 @@
-// The tree of the activity view: each level is asked of the server when it is opened.
+// The tree of the activity view: each level is requested from the server when it is opened.
 
 import * as vscode from "vscode";
 
@@ -22,14 +22,14 @@ import { count } from "../words";
 import { itemOf } from "./items";
 
 const PAGE = 50;
-/** As many calls as the server gives in one answer. */
+/** The maximum number of calls in one answer of the server. */
 const LARGEST_PAGE = 1_000;
 
 const ANSWERS: readonly CostAnswer[] = ["compiles", "transfers", "memory", "waits"];
 
 export type Order = "time" | "calls" | "name";
 
-/** How the reader wants the tree; `filter` is empty for none. */
+/** The order and filter of the tree; an empty `filter` means no filter. */
 export interface Look {
   readonly filter: string;
   readonly foldGlue: boolean;
@@ -37,13 +37,13 @@ export interface Look {
 }
 
 export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
-  /** How many calls of a boundary function are wanted, where that is more than the first page. */
+  /** The number of calls to show per boundary function, if more than the first page. */
   private readonly wanted = new Map<string, number>();
-  /** The calls of boundary functions that were read. Another map whenever they have to be read anew. */
+  /** The calls already read, by boundary function. A refresh replaces the map. */
   private read = new Map<string, readonly Call[]>();
-  /** How many calls of a capture pass the filter, once its boundary functions were listed. */
+  /** The number of a capture's calls that match the filter, once its boundary functions were listed. */
   private readonly passing = new Map<string, number>();
-  /** What all lines of an answer come to, once they were listed. */
+  /** The total of all lines of an answer, once they were listed. */
   private readonly totals = new Map<string, string>();
   private readonly changed = new vscode.EventEmitter<Node | undefined>();
 
@@ -58,7 +58,7 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
     return this.current;
   }
 
-  /** Shows everything anew: the index has changed. */
+  /** Refreshes the tree after a change of the index. */
   refresh(): void {
     this.passing.clear();
     this.totals.clear();
@@ -66,7 +66,7 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
     this.changed.fire(undefined);
   }
 
-  /** Shows everything in another way. */
+  /** Shows the tree in another order or with another filter. */
   lookAt(look: Partial<Look>): void {
     this.current = { ...this.current, ...look };
     this.wanted.clear();
@@ -129,7 +129,7 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
       : indexes.map((index) => ({ kind: "index", parent: undefined, index }));
   }
 
-  /** They are of all calls, so a filter leaves none. */
+  /** Costs cover all calls, so they are hidden while a filter is set. */
   private answers(capture: CaptureNode): Node[] {
     return this.current.filter === "" ? ANSWERS.map((answer) => ({ kind: "answer", parent: capture, answer })) : [];
   }
@@ -139,7 +139,7 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
     const about = { folder, capture: capture.id, answer: node.answer };
     const { text, lines, more } = (await this.server.request<Costs | null>("framedex/costs", about)) ?? NO_COSTS;
     const key = keyOf(node);
-    // VS Code asks for the lines again with the row: then it tells this already.
+    // VS Code requests the lines again with the row, which then shows the total.
     if (this.totals.get(key) !== text) {
       this.totals.set(key, text);
       this.changed.fire(node);
@@ -163,7 +163,7 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
 
   private tellPassing(capture: CaptureNode, boundaries: readonly Boundary[]): void {
     const passing = boundaries.reduce((sum, { calls }) => sum + calls, 0);
-    // VS Code asks for the boundary functions again with the row: then it tells this already.
+    // VS Code requests the boundary functions again with the row, which then shows the number.
     if (this.current.filter !== "" && this.passing.get(keyOf(capture)) !== passing) {
       this.passing.set(keyOf(capture), passing);
       this.changed.fire(capture);
@@ -184,7 +184,7 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
     read.set(key, calls);
     const nodes = calls.map<CallNode>((call) => ({ kind: "call", parent: node, call }));
     const [shown, left] = [calls.length, node.boundary.calls - calls.length];
-    // Each page is as long as those before, as far as one answer goes.
+    // Each page has as many calls as are already shown, up to the limit of one answer.
     return shown > 0 && left > 0 ? [...nodes, { kind: "more", parent: node, shown, next: Math.min(shown, left, LARGEST_PAGE) }] : nodes;
   }
 

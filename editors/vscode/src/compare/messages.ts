@@ -1,4 +1,4 @@
-// What the extension and the page of a comparison tell each other.
+// Messages between the extension and the page of a comparison.
 
 /** Two captures, by their ids in the index of a folder, and the line of the editor from which they were compared. */
 export interface Comparison {
@@ -34,9 +34,9 @@ export interface ComparedLine {
   readonly place: string;
   readonly location: { uri: string; range: { start: Position; end: Position } } | null;
   readonly stale: string | null;
-  /** The capture that alone passed the line. */
+  /** The only capture that executed the line. */
   readonly only: "before" | "after" | null;
-  /** Which time of the line `before` and `after` are: in the runtime, or waiting. */
+  /** The kind of time in `before` and `after`: in the runtime, or waiting. */
   readonly measure: string;
   readonly before: { readonly durationText: string };
   readonly after: { readonly durationText: string };
@@ -52,7 +52,7 @@ interface Position {
   character: number;
 }
 
-/** What the page keeps while it is hidden, and over a reload of the window. */
+/** The state that the page keeps while it is hidden and across a reload of the window. */
 export interface PageState {
   readonly subject: Comparison;
   /** The smallest difference of a time, in milliseconds. */

@@ -1,4 +1,4 @@
-// A comparison of two captures in a webview: what its page asks for, and the page itself.
+// A comparison of two captures in a webview: its requests and its page.
 
 import * as vscode from "vscode";
 
@@ -24,7 +24,7 @@ export function fill(panel: vscode.WebviewPanel, subject: Comparison, framedex: 
     try {
       compared = (await framedex.server.request<ComparedLines | null>("framedex/compareLines", { folder, before, after, floor })) ?? undefined;
       return compared === undefined
-        ? { kind: "nothing", reason: "The index does not contain both captures any more." }
+        ? { kind: "nothing", reason: "The index no longer contains both captures." }
         : { kind: "lines", subject, compared };
     } catch (error) {
       return { kind: "nothing", reason: reasonOf(error) };

@@ -1,4 +1,4 @@
-// The activity view: captures, their boundary functions, calls and frames, read from the index as they are opened.
+// The activity view: captures with their boundary functions, calls and frames, read from the index when opened.
 
 import * as vscode from "vscode";
 
@@ -14,7 +14,7 @@ const VIEW = "framedex.activity";
 const LOOK = "framedex.activity.look";
 
 const ORDERS: readonly (vscode.QuickPickItem & { readonly order: Order })[] = [
-  { order: "time", label: "Most time first", detail: "and of the calls those that took longest" },
+  { order: "time", label: "Most time first", detail: "calls: longest first" },
   { order: "calls", label: "Most calls first", detail: "and the calls as they were made" },
   { order: "name", label: "By name", detail: "and the calls as they were made" },
 ];
@@ -37,13 +37,13 @@ export function register({ context, server, picked }: Framedex): vscode.Disposab
     if (first !== undefined) {
       await view.reveal(first, { focus: true, select: false });
     }
-    // Last, because a view that is still loading its items loses the focus.
+    // Set the focus last: a view that is still loading its items would lose it.
     await vscode.commands.executeCommand(`${VIEW}.focus`);
   }
 
   async function tell(): Promise<void> {
     const { filter, foldGlue } = tree.look;
-    // Not in the title, where a narrow side bar has no room for it.
+    // The title has no room for it in a narrow side bar.
     view.message = filter === "" ? undefined : `Only calls with “${plain(filter)}”`;
     await vscode.commands.executeCommand("setContext", "framedex.activity.filtered", filter !== "");
     await vscode.commands.executeCommand("setContext", "framedex.activity.foldsGlue", foldGlue);
@@ -72,7 +72,7 @@ export function register({ context, server, picked }: Framedex): vscode.Disposab
     tree,
     view,
     server.onDidChangeIndex(() => tree.refresh()),
-    // With another picked capture no stack is picked any more.
+    // Selecting another capture clears the selected stack.
     picked.onDidChange((stack) => (stack === undefined ? tree.refresh() : undefined)),
     ...Object.entries(commands).map(([name, run]) => vscode.commands.registerCommand(`${VIEW}.${name}`, run)),
   );
@@ -87,7 +87,7 @@ async function askForFilter(filter: string): Promise<string | undefined> {
   return given?.trim();
 }
 
-/** The trace of the call that a node is, or is under. */
+/** The trace of a node's call. */
 function uriOf(node: CallNode | FrameNode): vscode.Uri {
   const { call, parent } = callOf(node) as CallNode;
   return traceUri(parent.parent.folder, call.id);
@@ -95,7 +95,7 @@ function uriOf(node: CallNode | FrameNode): vscode.Uri {
 
 async function openCost({ cost }: CostNode): Promise<void> {
   if (cost.location === null || !(await open(cost.location))) {
-    sayBriefly(`There is no source here: ${plain(cost.place)}.`);
+    sayBriefly(`This source is not on this machine: ${plain(cost.place)}.`);
   }
 }
 

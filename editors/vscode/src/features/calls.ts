@@ -1,4 +1,4 @@
-// “Show calls through this line”: the recorded stacks there, one of which can be picked, or its trace opened.
+// “Show calls through this line”: a list of the recorded stacks, to select one or open its trace.
 
 import * as vscode from "vscode";
 
@@ -27,7 +27,7 @@ async function show(framedex: Framedex, place: Place | undefined): Promise<void>
   return stacks?.length ? choose(framedex, place, stacks) : sayWhy(framedex, "framedex/stacks", place, () => show(framedex, place));
 }
 
-/** Shows the stacks until one is picked; resolves when the list is closed and what was chosen is done. */
+/** Shows the stacks until one is chosen; resolves when the list is closed and the chosen action is done. */
 async function choose({ picked }: Framedex, place: Place, stacks: readonly ListedStack[]): Promise<void> {
   const list = vscode.window.createQuickPick<StackItem>();
   list.title = `framedex: calls through line ${place.position.line + 1}, the longest first`;

@@ -1,4 +1,4 @@
-// Picking the capture that answers are narrowed to.
+// Selection of the capture that restricts answers.
 
 import * as vscode from "vscode";
 
@@ -18,7 +18,7 @@ export function register(framedex: Framedex): vscode.Disposable {
     }
     const chosen = await vscode.window.showQuickPick(items(known), {
       title: "framedex: captures",
-      placeHolder: "Answer from one capture alone",
+      placeHolder: "Restrict answers to one capture",
       matchOnDescription: true,
       matchOnDetail: true,
     });
@@ -29,7 +29,7 @@ export function register(framedex: Framedex): vscode.Disposable {
   });
 }
 
-/** The item of no one capture has none. */
+/** The capture of the item; undefined for the item that removes the restriction. */
 function items({ captures, selected }: Captures): (vscode.QuickPickItem & Partial<CaptureItem>)[] {
   const listed = captures.map(captureItem).map((item) =>
     item.capture.id === selected ? { ...item, description: `${item.description}, picked` } : item,

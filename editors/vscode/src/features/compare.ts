@@ -1,4 +1,4 @@
-// “Compare captures”: the lines in which two captures differ, in a panel for each pair.
+// “Compare captures”: the lines that differ between two captures, in a panel for each pair.
 
 import * as vscode from "vscode";
 
@@ -14,7 +14,7 @@ export function register(framedex: Framedex): vscode.Disposable {
   const panels = new Panels<Comparison>(framedex, COMPARE_VIEW, (panel, subject) => fill(panel, subject, framedex), isComparison);
   return vscode.Disposable.from(
     panels,
-    // From the menu of an editor it is the editor's file, from a code action the pair.
+    // An editor's menu passes the file, a code action the pair of captures.
     vscode.commands.registerCommand("framedex.compare", async (given?: CaptureNode | CapturePair | vscode.Uri) => {
       const asked = given instanceof vscode.Uri ? undefined : given;
       const place = asked === undefined || "before" in asked ? cursor() : undefined;

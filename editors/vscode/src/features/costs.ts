@@ -1,4 +1,4 @@
-// “Show the stacks behind this number”: of what a line costs, from a code lens or from the activity view.
+// “Show the stacks behind this number”: the stacks of a line's cost, from a code lens or the activity view.
 
 import * as vscode from "vscode";
 
@@ -31,11 +31,11 @@ export function register({ server }: Framedex): vscode.Disposable {
   });
 }
 
-/** Opens the only stack, or the one that is picked. */
+/** Opens the only stack, or the one that the user chooses. */
 async function choose(stacks: readonly CostStack[], show: (stack: CostStack) => Thenable<unknown>): Promise<unknown> {
   const [first] = stacks;
   if (first === undefined) {
-    return sayBriefly("The index has changed, and nothing of this line any more.");
+    return sayBriefly("The index has changed and no longer has costs for this line.");
   }
   const options = { title: "framedex: stacks behind this number, the latest first", placeHolder: "Open the trace of its latest call" };
   const picked = stacks.length === 1 ? { stack: first } : await vscode.window.showQuickPick(stacks.map(item), options);

@@ -1,4 +1,4 @@
-// “Show flame graph”, of a capture, of one boundary function in it, or of what two captures differ in: a panel for each.
+// “Show flame graph”: of a capture, of one of its boundary functions, or of the differences between two captures.
 
 import * as vscode from "vscode";
 
@@ -31,7 +31,7 @@ export function register(framedex: Framedex): vscode.Disposable {
     vscode.commands.registerCommand("framedex.flameGraph", async (node?: CaptureNode | BoundaryNode) =>
       open(node === undefined ? await choose(framedex) : subjectOf(node)),
     ),
-    // From the tree, or from a comparison with its pair.
+    // Called with a node of the tree, or with the pair of a comparison.
     vscode.commands.registerCommand("framedex.diff", async (given?: CaptureNode | CapturePair) => {
       const pair = given !== undefined && "before" in given ? given : await choosePair(framedex, given);
       open(pair && ofPair(pair));
@@ -51,7 +51,7 @@ function ofCapture(folder: string, capture: Capture): Subject {
   return { folder, capture: capture.id, boundary: null, title: plain(capture.name, 60) };
 }
 
-/** The only capture, or the one that the reader chooses. */
+/** The only capture, or the one that the user chooses. */
 async function choose(framedex: Framedex): Promise<Subject | undefined> {
   const listed = await framedex.server.request<{ indexes: ListedIndex[] }>("framedex/indexes");
   const items: SubjectItem[] = (listed?.indexes ?? []).flatMap(({ folder, captures }) =>

@@ -1,4 +1,4 @@
-// The picked stack in the visible editors: gutter, line and overview ruler, and which frame the reader is at.
+// Shows the selected stack and the current frame in the visible editors: gutter, line and overview ruler.
 
 import * as vscode from "vscode";
 
@@ -39,13 +39,13 @@ export function register({ context, picked }: Framedex): vscode.Disposable {
     picked.onDidChange(show),
     vscode.window.onDidChangeVisibleTextEditors(() => {
       show();
-      // Lines have moved if a document was edited meanwhile: the server knows where they are now.
+      // Edits may have moved the lines: the server has their current positions.
       void picked.check();
     }),
   );
 }
 
-/** What is marked in a document: the frame at which the reader is, and the other lines of the stack. */
+/** The marks in a document: the current frame, and the other lines of the stack. */
 export function marksIn(
   uri: vscode.Uri,
   stack: PickedStack | undefined,
@@ -65,7 +65,7 @@ function currentMark(line: number, stack: PickedStack): vscode.DecorationOptions
   return { range: wholeLine(line), renderOptions: { after: { contentText } } };
 }
 
-/** The whole line, whatever its length: text after it stands behind its end. */
+/** The range of a whole line, so that inline text appears after its end. */
 function wholeLine(line: number): vscode.Range {
   return new vscode.Range(line, 0, line, Number.MAX_SAFE_INTEGER);
 }

@@ -1,4 +1,4 @@
-// Indexing by command: the project around the editor's file, the same with another source folder, an index made anew.
+// Commands that index the project around the editor's file, add a source folder, or rebuild the index.
 
 import * as path from "node:path";
 import * as vscode from "vscode";
@@ -24,7 +24,7 @@ export function register({ commandLine, server }: Framedex): vscode.Disposable {
         return tellNotRunning();
       }
       try {
-        // The server shows its progress, and what went wrong.
+        // The server shows progress and errors.
         await server.request("workspace/executeCommand", { command: "framedex.index", arguments: [around.toString()] });
       } catch (error) {
         void warn(reasonOf(error));
@@ -51,19 +51,19 @@ export function register({ commandLine, server }: Framedex): vscode.Disposable {
   );
 }
 
-/** Indexes a project with another folder, in which definitions are looked for from then on; whether that went well. */
+/** Adds a source folder to a project and indexes it; returns whether that succeeded. */
 export async function addSource(commandLine: CommandLine, folder: string, source: string): Promise<boolean> {
   return index(commandLine, `indexing with ${plain(path.basename(source), 60)}`, folder, ["index", "--source", source]);
 }
 
-/** Makes the index of a project anew, whatever is there in its place; whether that went well. */
+/** Rebuilds the index of a project, even if it is unreadable; returns whether that succeeded. */
 export async function rebuild(commandLine: CommandLine, folder: string): Promise<boolean> {
   const name = plain(path.basename(folder), 60);
   if (!(await index(commandLine, `rebuilding the index of ${name}`, folder, ["index", "--rebuild"]))) {
     return false;
   }
-  // One that could not be read could not say which source folders it had.
-  void inform(`The index of ${name} was made anew. Add the source folders that are missing in it.`, {
+  // The source folders of an unreadable index are lost.
+  void inform(`The index of ${name} was rebuilt. Add its source folders again if any are missing.`, {
     [ADD]: () => vscode.commands.executeCommand(ADD_SOURCE, { folder }),
   });
   return true;
@@ -84,7 +84,7 @@ async function index(commandLine: CommandLine, title: string, folder: string, gi
   return ended.status === 0;
 }
 
-/** What is wrong with an index, and the way out of it. */
+/** Shows the problem of an index and its remedy. */
 async function tellProblem(node: Node): Promise<void> {
   if (node.kind === "index" && node.index.problem !== null) {
     const { folder, problem, action } = node.index;
@@ -104,7 +104,7 @@ function projectUri(): vscode.Uri | undefined {
   return uri?.scheme === "file" ? uri : vscode.workspace.workspaceFolders?.[0]?.uri;
 }
 
-/** The folder of the project: the workspace's around the editor's file, else that of the file. */
+/** The folder of the project: the workspace folder around the editor's file, else the folder of the file. */
 function folderAround(): string | undefined {
   const uri = projectUri();
   const root = uri && vscode.workspace.getWorkspaceFolder(uri)?.uri;
@@ -112,6 +112,6 @@ function folderAround(): string | undefined {
 }
 
 async function pickFolder(): Promise<vscode.Uri | undefined> {
-  const options = { title: "A folder with sources of what was recorded", openLabel: "Index these sources" };
+  const options = { title: "Choose a folder with the sources of recorded programs", openLabel: "Index these sources" };
   return (await vscode.window.showOpenDialog({ ...options, canSelectFolders: true, canSelectFiles: false }))?.[0];
 }

@@ -1,4 +1,4 @@
-// Installing framedex: into an environment of the extension's own, or into that of the selected interpreter.
+// Installs framedex into the extension's own environment, or into that of the selected interpreter.
 
 import * as path from "node:path";
 import * as vscode from "vscode";
@@ -23,7 +23,7 @@ export function register({ context, output, server, own }: Framedex): vscode.Dis
   let underWay: Promise<void> | undefined;
   let isOffered = false;
 
-  /** One at a time: whoever asks again waits for the same. */
+  /** One installation at a time: further requests wait for the same one. */
   function install(chosen?: string): Promise<void> {
     underWay ??= attempt(chosen).finally(() => (underWay = undefined));
     return underWay;
@@ -42,12 +42,12 @@ export function register({ context, output, server, own }: Framedex): vscode.Dis
     await own.tidy();
     if (server.state === "running") {
       const recorder = await askRecorder(server);
-      const lacks = recorder === undefined || recorder.canRecord ? "" : ` It shows recordings and cannot record. ${recorder.message ?? ""}`;
-      void inform(`The server was installed, and runs.${lacks}`);
+      const lacks = recorder === undefined || recorder.canRecord ? "" : ` It can show recordings but cannot record. ${recorder.message ?? ""}`;
+      void inform(`The server was installed and is running.${lacks}`);
     }
   }
 
-  /** Into a new environment: one that is there stays as it is until all has gone well. */
+  /** Installs into a new environment: the current one stays unchanged until the installation has succeeded. */
   async function intoOwn(python: string): Promise<void> {
     const what = await wanted(wheels);
     const folder = await own.begin();
@@ -63,10 +63,10 @@ export function register({ context, output, server, own }: Framedex): vscode.Dis
   function tell(error: unknown, chosen: string | undefined): Promise<void> {
     const others = error instanceof InstallFailure && error.isPythons ? choosing() : {};
     const retry = { "Try again": () => install(chosen), "Show output": () => output.show() };
-    return warn(`The server was not installed: ${reasonOf(error)}`, { ...others, ...retry });
+    return warn(`Cannot install the server: ${reasonOf(error)}`, { ...others, ...retry });
   }
 
-  /** One that can make environments. The workspace's choice counts only where the workspace is trusted. */
+  /** A Python that can create environments. The workspace's choice counts only if the workspace is trusted. */
   async function anyPython(): Promise<string> {
     const selected = vscode.workspace.isTrusted ? await selectedInterpreter(vscode.workspace.workspaceFolders?.[0]) : undefined;
     const found = await findPython(which, selected === undefined ? [] : [selected]);
@@ -90,17 +90,17 @@ export function register({ context, output, server, own }: Framedex): vscode.Dis
     }
   }
 
-  /** Once in a window: the server that was installed before serves on. */
+  /** Offers an upgrade once per window; the server installed before continues to run. */
   async function offerUpgrade(): Promise<void> {
     const [current, what] = await Promise.all([own.current(), wanted(wheels)]);
     if (!isOffered && server.command?.origin === "extension" && current !== undefined && current.requirement !== what.requirement) {
       isOffered = true;
-      const told = `The server that the extension has installed is ${current.requirement}; it now comes with ${what.requirement}.`;
+      const told = `The installed server is ${current.requirement}; this version of the extension comes with ${what.requirement}.`;
       await warn(told, { Upgrade: () => install() });
     }
   }
 
-  /** Uninstalling the extension leaves it: VS Code keeps the folder. */
+  /** Removes the environment; uninstalling the extension does not, because VS Code keeps the folder. */
   async function removeOwn(): Promise<void> {
     await server.stop();
     await own.removeAll();
@@ -119,9 +119,9 @@ export function register({ context, output, server, own }: Framedex): vscode.Dis
 }
 
 /**
- * pip, in a terminal that the user sees; a task of a process, so that no shell reads the path.
+ * Runs pip in a visible terminal, as a process task, so that no shell parses the path.
  *
- * With `--force-reinstall` among the options, a framedex of the same version that lacks its native part is replaced.
+ * With the option `--force-reinstall` it replaces a framedex of the same version that lacks its native part.
  */
 export async function installInto(interpreter: string, wheels: string, server: Server, options: readonly string[] = []): Promise<void> {
   const what = await wanted(wheels);
@@ -138,7 +138,7 @@ export async function installInto(interpreter: string, wheels: string, server: S
   const ended = new Promise<number | undefined>((resolve) =>
     listening.push(
       vscode.tasks.onDidEndTaskProcess((event) => (isOurs(event) ? resolve(event.exitCode) : undefined)),
-      // Also of a task whose process could not be started; of others this comes after the end of the process.
+      // This event also comes if the process could not start; otherwise it comes after the end of the process.
       vscode.tasks.onDidEndTask((event) => (isOurs(event) ? resolve(undefined) : undefined)),
     ),
   );

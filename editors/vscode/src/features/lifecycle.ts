@@ -1,4 +1,4 @@
-// When the server is started again: by command, and when what decides where it is has changed.
+// Restarts the server: by command, and after a change of the settings or the interpreter that select it.
 
 import * as vscode from "vscode";
 

@@ -1,4 +1,4 @@
-// Why the server does not run, and what helps: the same message whatever the reader was about to do.
+// Shows why the server is not running, with remedies: the same message for every command.
 
 import * as vscode from "vscode";
 
@@ -23,7 +23,7 @@ export function register({ server }: Framedex): vscode.Disposable {
     ),
     vscode.commands.registerCommand("framedex.openWalkthrough", async () => {
       await vscode.commands.executeCommand("workbench.action.openWalkthrough", "framedex.framedex#framedex.start", false);
-      // VS Code ticks a step when something changes while it has the walkthrough, which it reads when it is first opened.
+      // VS Code completes a walkthrough step only if its condition changes while the walkthrough is loaded.
       await vscode.commands.executeCommand("setContext", "framedex.walkthroughOpened", true);
     }),
   );
@@ -37,13 +37,13 @@ async function tell(problem: Problem, server: Server): Promise<void> {
       return warn(`${problem.found.reason} ${OFFER}`, installing(problem.found.interpreter));
     case "failed":
       return warn(`${problem.command.command} did not start: ${problem.reason}`, {
-        ...(problem.command.origin === "extension" ? { "Install anew": install } : {}),
+        ...(problem.command.origin === "extension" ? { "Reinstall": install } : {}),
         "Show output": showOutput,
         Restart: restart,
         "Open settings": openSettings,
       });
     case "crashed":
-      return warn(`The server has ended ${MOST_CRASHES} times in three minutes and is not started again.`, {
+      return warn(`The server crashed ${MOST_CRASHES} times in three minutes and will not be restarted.`, {
         Restart: restart,
         "Show output": showOutput,
       });

@@ -1,4 +1,4 @@
-// Recording the file in the editor.
+// Records the file in the editor.
 
 import { readdir } from "node:fs/promises";
 import * as path from "node:path";
@@ -17,7 +17,7 @@ import { INSTALL, INSTALL_INTO } from "./install";
 /** The command that installs a framedex that can record. */
 const INSTALL_RECORDER = "framedex.installRecorder";
 
-// What `framedex run` says last of a program that it has run; of one that it refuses to run it says something else.
+// The last message of `framedex run` after it has run a program; its last message differs if it refuses to run one.
 const SUMMARY = /^(?:the program was ended by \w+; )?(?:recorded |(?<nothing>nothing (?:was|is) recorded.*))/;
 
 export function register({ commandLine, server }: Framedex): vscode.Disposable {
@@ -30,7 +30,7 @@ export function register({ commandLine, server }: Framedex): vscode.Disposable {
     server.onDidChangeState((state) => (state === "running" ? setContext() : undefined)),
   );
 
-  /** What the walkthrough and the empty view offer. */
+  /** The action of the walkthrough and of the empty view. */
   async function setContext(): Promise<void> {
     const recorder = await askRecorder(server);
     const state = recorder === undefined || recorder.canRecord ? "ready" : recorder.isSupported ? "missing" : "unsupported";
@@ -41,13 +41,13 @@ export function register({ commandLine, server }: Framedex): vscode.Disposable {
     const uri = given instanceof vscode.Uri ? given : vscode.window.activeTextEditor?.document.uri ?? openedProgram();
     const document = uri === undefined ? undefined : await vscode.workspace.openTextDocument(uri);
     if (document?.languageId !== "python" || document.isUntitled || document.uri.scheme !== "file") {
-      return say("Open the Python file that is to be recorded, and put the cursor into it; it has to be saved.");
+      return say("Open the Python file to record, save it, and put the cursor into it.");
     }
     if (!vscode.workspace.isTrusted) {
-      return say("This workspace is not trusted, so none of its programs is run.");
+      return say("This workspace is not trusted, so its programs cannot run.");
     }
     if (document.isDirty && !(await document.save())) {
-      return say("The file could not be saved.");
+      return say("Cannot save the file.");
     }
     if (!(await server.ready())) {
       return tellNotRunning();
@@ -56,17 +56,17 @@ export function register({ commandLine, server }: Framedex): vscode.Disposable {
     return recorder === undefined || recorder.canRecord ? record(document.uri) : tellNoRecorder(server, recorder);
   }
 
-  /** The exit status; undefined where the program was not run, or was ended by a signal. */
+  /** The exit status; undefined if the program did not run or was ended by a signal. */
   async function record(uri: vscode.Uri): Promise<number | undefined> {
     const name = plain(path.basename(uri.fsPath));
     const root = vscode.workspace.getWorkspaceFolder(uri);
-    // The capture goes to the project; the server indexes it as soon as it has ended.
+    // The capture is written into the project; the server indexes it when the recording has finished.
     const folder = root?.uri.fsPath ?? path.dirname(uri.fsPath);
     const python = await selectedInterpreter(root);
     const before = await capturesIn(folder);
     let ended: Ended;
     try {
-      // The framedex that was found may be another interpreter's.
+      // The framedex that was found may belong to another interpreter.
       ended = await commandLine.run(`recording ${name}`, folder, ["run", ...(python === undefined ? [] : ["--python", python]), uri.fsPath]);
     } catch (error) {
       return say(`Recording ${name}: ${reasonOf(error)}`);
@@ -75,7 +75,7 @@ export function register({ commandLine, server }: Framedex): vscode.Disposable {
     return tell(name, ended, isNew);
   }
 
-  /** Says how it went, and answers as `record` does; `isNew`: whether there is a capture that was not there before. */
+  /** Reports the result, and returns the same as `record`; `isNew`: whether a new capture was created. */
   function tell(name: string, { status, signal, reason }: Ended, isNew: boolean): number | undefined {
     const how = signal === null ? `ended with status ${String(status)}` : `was ended by ${signal}`;
     const showOutput = { "Show output": () => commandLine.show() };
@@ -83,22 +83,22 @@ export function register({ commandLine, server }: Framedex): vscode.Disposable {
     if (summary === null && signal === null) {
       return say(`${name} was not run: ${reason || `framedex ${how}.`}`, { ...selectingInterpreter(), ...showOutput });
     }
-    // framedex has no word for its own end by a signal.
+    // framedex prints nothing if a signal ends it.
     const nothing = summary === null ? (isNew ? undefined : "nothing was recorded.") : summary.groups?.["nothing"];
     if (nothing !== undefined) {
       void warn(`${name} ${how}; ${nothing}`, showOutput);
       return status ?? undefined;
     }
     const next = { "Show stacks": () => vscode.commands.executeCommand("framedex.activity.show"), ...showOutput };
-    void (status === 0 ? inform(`${name} was recorded.`, next) : warn(`${name} ${how}; what it did until then was recorded.`, next));
+    void (status === 0 ? inform(`${name} was recorded.`, next) : warn(`${name} ${how}; its calls until then were recorded.`, next));
     return status ?? undefined;
   }
 }
 
-/** Says why this framedex records nothing, and installs one that does where there is one for this system. */
+/** Shows why this framedex cannot record, and offers to install one that can if this system is supported. */
 async function tellNoRecorder({ command }: Server, { isSupported, message, remedy }: Recorder): Promise<undefined> {
   const isSelected = (await interpreterOfTheWorkspace()) !== undefined;
-  // One that the setting or the PATH names goes before what would be installed.
+  // The setting or the PATH would take precedence over an installed one.
   const helps = isSelected ? command?.origin !== "setting" : command?.origin === "extension";
   if (!isSupported || !helps) {
     return say(`The framedex that serves this editor cannot record. ${message ?? ""} ${remedy ?? ""}`);
@@ -114,7 +114,7 @@ async function interpreterOfTheWorkspace(): Promise<string | undefined> {
   return vscode.workspace.isTrusted ? selectedInterpreter(vscode.workspace.workspaceFolders?.[0]) : undefined;
 }
 
-/** The names of a project's captures. */
+/** The folder names of a project's captures. */
 async function capturesIn(project: string): Promise<readonly string[]> {
   try {
     return await readdir(path.join(project, ".framedex", "captures"));
@@ -123,7 +123,7 @@ async function capturesIn(project: string): Promise<readonly string[]> {
   }
 }
 
-/** The only Python file in a tab: the walkthrough, from which its step is taken, is no text editor. */
+/** The only Python file in a tab, for the walkthrough: no text editor is active while it has the focus. */
 function openedProgram(): vscode.Uri | undefined {
   const inputs = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.map(({ input }) => input));
   const files = inputs.flatMap((input) => (input instanceof vscode.TabInputText ? [input.uri] : []));

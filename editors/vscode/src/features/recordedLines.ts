@@ -1,4 +1,4 @@
-// Dots in the gutter on the recorded lines of the program's own files, and one offer to show the costs of all lines.
+// Gutter dots on the recorded lines of the program's own files, and a one-time offer to show the costs of all lines.
 
 import * as vscode from "vscode";
 
@@ -10,7 +10,7 @@ import { marksIn } from "./highlight";
 const SETTING = "gutter.recorded-lines";
 const OFFERED = "framedex.offeredAllCosts";
 const COSTS = ["compiles", "transfers", "memory", "waits"] as const;
-/** The command whose lenses show the costs of all lines. */
+/** The command that shows lenses for the costs of all lines. */
 const SHOW_ALL = "framedex.showAllCosts";
 
 export function register({ context, picked, server }: Framedex): vscode.Disposable {
@@ -23,10 +23,10 @@ export function register({ context, picked, server }: Framedex): vscode.Disposab
 
   let known = new WeakMap<vscode.TextDocument, { readonly version: number; readonly found: RecordedLines | undefined }>();
 
-  /** VS Code moves dots with the text; the server says again where they are once a file is saved. */
+  /** VS Code moves dots with the text; they are requested again when the file is saved. */
   async function show(editor: vscode.TextEditor): Promise<void> {
     const found = await knownIn(editor.document);
-    // The marks of the picked stack are in the same gutter.
+    // The marks of the selected stack are in the same gutter.
     const { current, others } = marksIn(editor.document.uri, picked.stack);
     const taken = new Set([...current.map(({ range }) => range), ...others].map(({ start }) => start.line));
     const dots = (found?.lines ?? []).filter(({ line }) => !taken.has(line)).map(({ line }) => new vscode.Range(line, 0, line, 0));
@@ -36,7 +36,7 @@ export function register({ context, picked, server }: Framedex): vscode.Disposab
     }
   }
 
-  /** Asks again only after an edit, a save or a change on the server's side: a step along a stack has the same dots. */
+  /** Requests the dots again only after an edit, a save or a change of the index: a step along a stack does not change them. */
   async function knownIn(document: vscode.TextDocument): Promise<RecordedLines | undefined> {
     const last = known.get(document);
     if (last?.version === document.version) {
@@ -62,7 +62,7 @@ export function register({ context, picked, server }: Framedex): vscode.Disposab
     }
   }
 
-  /** Once on a machine: who has answered knows the commands. */
+  /** Shows the offer once per machine. */
   async function offerOnce(unshown: number): Promise<void> {
     if (context.globalState.get(OFFERED, false)) {
       return;
@@ -92,7 +92,7 @@ export function register({ context, picked, server }: Framedex): vscode.Disposab
   );
 }
 
-/** Sets how lines show their costs, in the workspace if one is open. */
+/** Sets how lines show their costs, in the workspace settings if a workspace is open. */
 async function showCosts(how: "lenses" | "notable"): Promise<void> {
   const { Global, Workspace } = vscode.ConfigurationTarget;
   const target = vscode.workspace.workspaceFolders === undefined ? Global : Workspace;

@@ -1,4 +1,4 @@
-// The status bar's item: how the server is, what it knows, and a menu.
+// The status bar item: the state of the server, the number of captures, and a menu.
 
 import * as vscode from "vscode";
 
@@ -12,7 +12,7 @@ import { count } from "../words";
 interface MenuItem extends vscode.QuickPickItem {
   readonly command: string;
   readonly arguments?: unknown[];
-  /** Whether it does something without a server. */
+  /** Whether the entry works without a server. */
   readonly isForAny?: true;
 }
 
@@ -37,11 +37,11 @@ const STATES: Readonly<Record<ServerState, { icon: string; told: string; colour?
   failed: { icon: "error", told: "The server does not run.", colour: "statusBarItem.errorBackground" },
 };
 
-/** What helps a damaged index, or one of an earlier version. */
+/** The action that repairs a damaged index, or one from an earlier version. */
 const REBUILD = "framedex.rebuildIndex";
 const SPOILT = { icon: "warning", colour: "statusBarItem.warningBackground" };
 
-/** What the server knows; `spoilt` are the indexes that cannot be used until they are rebuilt. */
+/** The server's captures; `spoilt` are the indexes that are unusable until they are rebuilt. */
 interface Shown {
   readonly known: Captures | undefined;
   readonly why: Why | undefined;
@@ -57,12 +57,12 @@ export function register({ server, picked }: Framedex): vscode.Disposable {
   let shown: Shown = NOTHING;
   const show = () => {
     const { icon, colour } = shown.spoilt.length > 0 ? SPOILT : STATES[server.state];
-    // VS Code itself shows beside it what the server is busy with.
+    // VS Code itself shows the server's long-running work next to the item.
     item.text = `$(${server.work.length > 0 ? "sync~spin" : icon}) ${summary(server, shown)}`;
     const told = STATES[server.state].told;
     const code = (text: string): string => codeSpan(text, 1_000);
     item.tooltip = new vscode.MarkdownString([`**${told}**`, ...details(server, shown, code)].join("\n\n"));
-    // Else VS Code would have the tooltip read out, asterisks and backticks with it.
+    // Otherwise screen readers would read the tooltip with its asterisks and backticks.
     const words = [summary(server, shown), told, ...details(server, shown, (text) => plain(text, 1_000))];
     item.accessibilityInformation = { label: words.join(" "), role: "button" };
     item.backgroundColor = colour === undefined ? undefined : new vscode.ThemeColor(colour);
@@ -88,7 +88,7 @@ export function register({ server, picked }: Framedex): vscode.Disposable {
     indexes.onDidDelete(mended),
     server.onDidChangeState((state) => (state === "running" ? show() : ask())),
     server.onDidChangeIndex(ask),
-    // With another picked capture no stack is picked any more; a step along a stack changes nothing here.
+    // Selecting another capture clears the selected stack; a step along a stack changes nothing here.
     picked.onDidChange((stack) => (stack === undefined ? ask() : undefined)),
     vscode.commands.registerCommand("framedex.showMenu", () => showMenu(server, shown.spoilt)),
   );
@@ -115,7 +115,7 @@ function summary(server: Server, { known, spoilt }: Shown): string {
   return `framedex: ${selected === undefined ? count(known.captures.length, "capture") : `capture ${selected.id} only`}`;
 }
 
-/** What there is to say, a line each; `code` is how names of files and commands are written. */
+/** The lines of the tooltip; `code` formats names of files and commands. */
 function details(server: Server, { known, why, spoilt }: Shown, code: (text: string) => string): string[] {
   const lines = spoilt.map(({ problem }) => code((problem ?? "").replace(/\s*\n\s*/g, " ")));
   if (server.command !== undefined) {
@@ -126,9 +126,9 @@ function details(server: Server, { known, why, spoilt }: Shown, code: (text: str
     lines.push(`Index: ${code(known.index)}, ${count(known.captures.length, "capture")}`);
     const selected = known.captures.find((each) => each.id === known.selected);
     if (selected !== undefined) {
-      lines.push(`Answers are of capture ${selected.id} alone: ${code(selected.command)}`);
+      lines.push(`Answers cover only capture ${selected.id}: ${code(selected.command)}`);
     } else if (known.counted !== undefined) {
-      lines.push(`Answers are of: ${known.counted}`);
+      lines.push(`Answers cover: ${known.counted}`);
     }
   } else if (why !== undefined && spoilt.length === 0) {
     lines.push(code(why.text));
@@ -143,7 +143,7 @@ async function showMenu(server: Server, spoilt: readonly ListedIndex[]): Promise
   }
 }
 
-/** What helps first; without a server only what needs none. */
+/** The menu's entries, most helpful first; without a server, only those that work without one. */
 function menu(server: Server, spoilt: readonly ListedIndex[]): readonly MenuItem[] {
   const rebuild = spoilt.map(({ folder }) => ({
     ...{ label: "$(wrench) Rebuild the index", description: withoutIcons(folder) },

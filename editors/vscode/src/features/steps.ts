@@ -1,4 +1,4 @@
-// Stepping along a recorded stack, across languages: the commands and what they say where a stack ends.
+// Commands that step along a recorded stack, across languages, and their messages at its ends.
 
 import * as vscode from "vscode";
 
@@ -35,7 +35,7 @@ async function take(framedex: Framedex, step: Step): Promise<StackPosition | und
   return undefined;
 }
 
-/** One frame along the picked stack, also glue and the interpreter's, as far as its source is here. */
+/** Goes to another frame of the selected stack, including glue and interpreter frames, if its source is on this machine. */
 async function along(framedex: Framedex, by: 1 | -1): Promise<StackPosition | undefined> {
   const { picked } = framedex;
   const stack = picked.stack;

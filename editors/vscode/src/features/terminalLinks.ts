@@ -1,4 +1,4 @@
-// Links in terminals for what VS Code does not link itself: `terminal/links.ts` finds them, the server their source.
+// Terminal links for frames that VS Code does not link itself: `terminal/links.ts` finds them, the server finds their source.
 
 import { stat } from "node:fs/promises";
 import * as path from "node:path";
@@ -36,12 +36,12 @@ export function register(framedex: Framedex): vscode.Disposable {
   return vscode.window.registerTerminalLinkProvider(provider);
 }
 
-/** Where the shell stands, as far as it tells (VS Code 1.93 and later). */
+/** The shell's working folder, if known (VS Code 1.93 and later). */
 function workingFolder(terminal: vscode.Terminal & { shellIntegration?: { cwd?: vscode.Uri } }): vscode.Uri | undefined {
   return terminal.shellIntegration?.cwd;
 }
 
-/** Whether VS Code makes a link of this text itself: ours would take its place, so it is left out. */
+/** Whether VS Code links this text itself; our link would replace it, so it is left out. */
 async function isLinkedAnyway(frame: Frame, folder: vscode.Uri | undefined): Promise<boolean> {
   if ("symbol" in frame || !frame.isNative || frame.path.startsWith("/proc/self/cwd/")) {
     return false;

@@ -1,4 +1,4 @@
-// Traces as documents and as Markdown: of a call in the activity view, of the line of the cursor, of the open trace.
+// Traces as documents and as Markdown: for a call in the activity view, the cursor's line, or the open trace.
 
 import * as vscode from "vscode";
 

@@ -1,6 +1,6 @@
 // Links from outside: `vscode://framedex.framedex/trace?call=61` and `vscode://framedex.framedex/open?file=/f.cc&line=3`.
 //
-// Anybody can make such a link, so it can show something and do nothing else: no command, no other program, no index
+// Anybody can create such a link, so it only shows something: it runs no command and no other program, and opens no index
 // outside the workspace. README.md lists the parameters.
 
 import * as path from "node:path";
@@ -26,13 +26,13 @@ export function register(framedex: Framedex): vscode.Disposable {
       try {
         await follow(framedex, read(uri));
       } catch (error) {
-        void warn(`The link cannot be followed: ${reasonOf(error)}`);
+        void warn(`Cannot follow the link: ${reasonOf(error)}`);
       }
     },
   });
 }
 
-/** What a link asks for. Throws an error that says what is wrong with it. */
+/** Parses a link. Throws an error if it is malformed. */
 export function read(uri: vscode.Uri): Wanted {
   const given = new URLSearchParams(uri.query);
   if (uri.path === "/trace" && !given.has("file")) {
@@ -50,9 +50,9 @@ export function read(uri: vscode.Uri): Wanted {
   throw new Error("it needs /trace?call=NUMBER, /trace?stack=NUMBER or /open?file=PATH&line=NUMBER.");
 }
 
-/** Opens what a link asks for. Throws an error that says why it cannot be. */
+/** Opens the target of a link. Throws an error with the reason if that fails. */
 export async function follow(framedex: Framedex, wanted: Wanted): Promise<void> {
-  // A link may be what has started the editor.
+  // The link may have started the editor, so the server may still be starting.
   if (!(await framedex.server.ready())) {
     return tellNotRunning();
   }
@@ -69,7 +69,7 @@ export async function follow(framedex: Framedex, wanted: Wanted): Promise<void> 
   await vscode.window.showTextDocument(vscode.Uri.parse(trace.uri, true), { preview: false });
 }
 
-/** A file in the project of an index of this workspace: no other is opened because a link says so. */
+/** Checks that a file belongs to a project with an index in this workspace: links open no other files. */
 async function besideIndex(index: string): Promise<string> {
   const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
   const project = path.basename(index) === "index.db" ? path.dirname(path.dirname(index)) : index.replace(/\/\.framedex\/?$/, "");
@@ -77,7 +77,7 @@ async function besideIndex(index: string): Promise<string> {
     throw new Error(`${index} is not in this workspace: open its folder, then follow the link again.`);
   }
   if (!(await isFile(path.join(project, ".framedex", "index.db")))) {
-    throw new Error(`there is no index in ${project}: record a program there, then index.`);
+    throw new Error(`${project} has no index. Record a program there, then index it.`);
   }
   return vscode.Uri.file(path.join(project, "link")).toString();
 }
@@ -85,7 +85,7 @@ async function besideIndex(index: string): Promise<string> {
 function identifier(given: URLSearchParams, name: string): number | undefined {
   const text = given.get(name);
   if (text !== null && !/^[1-9]\d{0,14}$/.test(text)) {
-    throw new Error(`${name} is no number.`);
+    throw new Error(`${name} is not a number.`);
   }
   return text === null ? undefined : Number(text);
 }
@@ -95,10 +95,10 @@ function absolute(given: URLSearchParams, name: string): string | undefined {
   if (text === null) {
     return undefined;
   }
-  // Two slashes would be another host on Windows.
+  // Two slashes would mean another host on Windows.
   const isPlain = text.length <= LONGEST_PATH && path.isAbsolute(text) && !/^[/\\]{2}/.test(text) && !/\p{C}/u.test(text);
   if (!isPlain || path.normalize(text) !== text) {
-    throw new Error(`${name} is no absolute path without detours.`);
+    throw new Error(`${name} must be an absolute path without . and .. parts.`);
   }
   return text;
 }

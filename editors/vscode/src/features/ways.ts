@@ -1,4 +1,4 @@
-// Where a step has led, in the status bar until the reader moves on, and a list of the other ways, by file.
+// Shows the note about a step in the status bar until the cursor moves, and lists the other ways, by file.
 
 import * as path from "node:path";
 import * as vscode from "vscode";
@@ -11,12 +11,12 @@ import { MOST_BRIEF, sayBriefly, take } from "../why";
 import { count } from "../words";
 
 const SHOW = "framedex.showWays";
-/** Ways into one file that are listed at once. */
+/** Maximum number of ways into one file in the first list. */
 const MOST_OF_A_FILE = 4;
 
 interface WayItem extends vscode.QuickPickItem {
   readonly way?: Way;
-  /** Those of a file that are listed by a further choice. */
+  /** The remaining ways into a file, listed in a second step. */
   readonly more?: readonly Way[];
 }
 
@@ -41,7 +41,7 @@ export function register({ server }: Framedex): vscode.Disposable {
     }
     const ways = last?.request && (await server.request<Way[]>(last.request, last.at));
     if (!ways?.length) {
-      return sayBriefly("The step that you took last had no other way.");
+      return sayBriefly("The last step had only one way.");
     }
     const chosen = await choose(byFile(ways), count(ways.length, "way"));
     if (chosen !== undefined) {
@@ -58,7 +58,7 @@ export function register({ server }: Framedex): vscode.Disposable {
   );
 }
 
-/** A step moves the cursor too, by a command. */
+/** Whether the user moved the cursor: a step moves it too, but by a command. */
 function isByHand(kind: vscode.TextEditorSelectionChangeKind | undefined): boolean {
   return kind === vscode.TextEditorSelectionChangeKind.Mouse || kind === vscode.TextEditorSelectionChangeKind.Keyboard;
 }
@@ -69,7 +69,7 @@ async function choose(items: readonly WayItem[], title: string): Promise<Way | u
   return chosen?.more === undefined ? chosen?.way : choose(chosen.more.map(wayItem), `${count(chosen.more.length, "way")} into ${fileOf(chosen.more[0])}`);
 }
 
-/** The ways under the names of their files, in the order of the first into each. */
+/** The ways grouped by file, in the order of the first way into each file. */
 function byFile(ways: readonly Way[]): WayItem[] {
   const files = new Map<string, Way[]>();
   for (const way of ways) {

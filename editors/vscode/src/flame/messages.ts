@@ -1,6 +1,6 @@
-// What the extension and the page of a flame graph tell each other.
+// Messages between the extension and the page of a flame graph.
 
-/** Of which capture, or of which boundary function in it (its id), a graph is; with `before`, what has changed since that. */
+/** The capture of a graph, optionally one of its boundary functions (an id); with `before`, the changes since that capture. */
 export interface Subject {
   readonly folder: string;
   readonly capture: number;
@@ -9,7 +9,7 @@ export interface Subject {
   readonly title: string;
 }
 
-/** As `framedex/flameGraph` answers: docs/reference/language-server.md describes it. */
+/** The answer of `framedex/flameGraph`: docs/reference/language-server.md describes it. */
 export interface Graph {
   readonly calls: number;
   readonly duration: number;
@@ -30,7 +30,7 @@ export interface GraphNode {
   readonly place: string | null;
   readonly how: string | null;
   readonly merged: number;
-  /** Of a graph of differences: what each capture has of the node, and how that compares. */
+  /** In a graph of differences: the values of the node in both captures, and their change. */
   readonly before?: Share;
   readonly after?: Share;
   readonly changed?: Readonly<Record<Weight, Changed>>;
@@ -44,7 +44,7 @@ export interface Share {
 
 export type Changed = "went" | "less" | "same" | "more" | "came";
 
-/** What the page keeps while it is hidden, and over a reload of the window. */
+/** The state that the page keeps while it is hidden and across a reload of the window. */
 export interface PageState {
   readonly subject: Subject;
   readonly weight: Weight;

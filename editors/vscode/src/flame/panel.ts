@@ -1,4 +1,4 @@
-// One flame graph in a webview: what its page asks for, and the page itself.
+// A flame graph in a webview: its requests and its page.
 
 import * as vscode from "vscode";
 
@@ -29,7 +29,7 @@ export function fill(panel: vscode.WebviewPanel, subject: Subject, framedex: Fra
       if (graph && graph.nodes.length > 0) {
         return { kind: "graph", subject, graph };
       }
-      return { kind: "nothing", subject, reason: graph ? "No such calls are in the index." : "The language server has no answer: does it run?" };
+      return { kind: "nothing", subject, reason: graph ? "The index has no such calls." : "No answer from the language server. Check that it is running." };
     } catch (error) {
       return { kind: "nothing", subject, reason: reasonOf(error) };
     }
@@ -43,7 +43,7 @@ export function fill(panel: vscode.WebviewPanel, subject: Subject, framedex: Fra
       return warn(reasonOf(error));
     }
     if (!found) {
-      return warn("This frame is not in the index any more: the flame graph was made before.");
+      return warn("The index has changed and no longer contains this frame. Reopen the flame graph.");
     }
     if (found.location === null) {
       return openElsewhere(subject.folder, found);
@@ -77,7 +77,7 @@ function body(subject: Subject): string {
       <button id="weight-duration">Time</button>
       <button id="weight-calls">Calls</button>
     </span>
-    <button id="glue" title="Pass over the frames of the interpreter and between the languages">Fold glue frames</button>
+    <button id="glue" title="Hide the frames of the interpreter and the glue between languages">Fold glue frames</button>
     <button id="reset">Reset zoom</button>
     <input id="search" type="search" placeholder="Search" aria-label="Search functions">
     <span id="found" role="status"></span>

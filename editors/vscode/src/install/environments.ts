@@ -1,16 +1,16 @@
-// The extension's own Python environments, into which it installs framedex where the user has none.
+// The extension's own Python environments, into which it installs framedex if the user has none.
 //
-// Each is a folder of its own, named for when it was begun, and counts once all of it is there: an installation that was
-// interrupted, or an upgrade that failed, leaves what was in use before.
+// Each environment is a folder named by its start time, and counts only once it is complete: an interrupted installation
+// or a failed upgrade leaves the previous environment in use.
 
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import * as path from "node:path";
 
 const MARK = "framedex.json";
-// An installation of another window may still be under way; after as long it is not.
+// An installation in another window may still be in progress; after this time it is not.
 const LEFT_BEHIND = 60 * 60_000;
 
-/** One that is complete: `requirement` is what pip was asked for. */
+/** A complete environment; `requirement` is the requirement passed to pip. */
 export interface Complete {
   readonly folder: string;
   readonly requirement: string;
@@ -19,7 +19,7 @@ export interface Complete {
 export class OwnEnvironments {
   constructor(private readonly root: string, private readonly now: () => number = Date.now) {}
 
-  /** The newest one that is complete. */
+  /** The newest complete environment. */
   async current(): Promise<Complete | undefined> {
     for (const begun of (await this.all()).reverse()) {
       const folder = path.join(this.root, String(begun));
@@ -31,7 +31,7 @@ export class OwnEnvironments {
     return undefined;
   }
 
-  /** A new, empty folder for one. */
+  /** Creates a new, empty folder for an environment. */
   async begin(): Promise<string> {
     const latest = (await this.all()).at(-1) ?? 0;
     const folder = path.join(this.root, String(Math.max(this.now(), latest + 1)));
@@ -39,7 +39,7 @@ export class OwnEnvironments {
     return folder;
   }
 
-  /** From now on it counts. */
+  /** Marks an environment as complete. */
   async complete(folder: string, requirement: string): Promise<void> {
     await writeFile(path.join(folder, MARK), JSON.stringify({ requirement }));
   }
@@ -52,7 +52,7 @@ export class OwnEnvironments {
     await this.remove(this.root);
   }
 
-  /** Removes what the current one replaces, and what was left behind. */
+  /** Removes replaced and incomplete environments. */
   async tidy(): Promise<void> {
     const current = await this.current();
     for (const begun of await this.all()) {
@@ -64,7 +64,7 @@ export class OwnEnvironments {
     }
   }
 
-  /** When each was begun, the earliest first. */
+  /** The start times of all environments, earliest first. */
   private async all(): Promise<number[]> {
     try {
       return (await readdir(this.root)).filter((name) => /^\d+$/.test(name)).map(Number).sort((one, other) => one - other);

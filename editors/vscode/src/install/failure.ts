@@ -1,4 +1,4 @@
-// What pip says of a failure, in a sentence with its remedy: pip's own last line seldom names the cause.
+// Explains a failure of pip in a sentence with its remedy: pip's own last line seldom names the cause.
 
 interface Cause {
   readonly sign: RegExp;
@@ -21,7 +21,7 @@ const CAUSES: readonly Cause[] = [
   },
 ];
 
-/** Why it failed, by all that it wrote. */
+/** The reason of the failure, from pip's whole output. */
 export function whyPipFailed(printed: string): string {
   const cause = CAUSES.find(({ sign }) => sign.test(printed));
   if (cause !== undefined) {

@@ -1,4 +1,4 @@
-// Makes an environment and installs framedex into it, step by step: each is in the output, and can be cancelled.
+// Creates an environment and installs framedex into it. Each step is shown in the output and can be cancelled.
 
 import * as vscode from "vscode";
 
@@ -9,10 +9,10 @@ import { whyPipFailed } from "./failure";
 import { Wanted } from "./package";
 
 const TITLE = "installing the server";
-// What pip is at, of what it writes.
+// Lines of pip's output that describe its progress.
 const STEP = /^(?:Collecting|Downloading|Building|Installing collected)\b[^(]*/;
 
-/** Why the installation failed; `isPythons`: whether another Python may help. */
+/** An installation failure; `isPythons`: whether another Python may help. */
 export class InstallFailure extends Error {
   constructor(message: string, readonly isPythons: boolean) {
     super(message);
@@ -25,18 +25,18 @@ export class Installer implements vscode.Disposable {
   constructor(private readonly output: vscode.LogOutputChannel) {}
 
   /**
-   * Makes the environment in an empty folder, installs into it, and looks whether what it got runs.
+   * Creates the environment in an empty folder, installs framedex into it, and checks that it runs.
    *
-   * Throws an InstallFailure, and a CancellationError where the reader cancels.
+   * Throws an InstallFailure, or a CancellationError if the user cancels.
    */
   async fill(folder: string, python: string, what: Wanted): Promise<void> {
     const made = await this.run(python, ["-I", "-m", "venv", folder], folder);
     if (made.status !== 0) {
-      throw new InstallFailure(`${python} made no environment: ${lastLine(made)}`, true);
+      throw new InstallFailure(`${python} could not create an environment: ${lastLine(made)}`, true);
     }
     const its = environmentPython(folder);
     let said = "";
-    // Where pip is configured to install for the user, it would refuse to in an environment.
+    // pip refuses to install into an environment if it is configured to install for the user.
     const pip = ["-I", "-m", "pip", "--no-input", "install", "--no-user", ...what.arguments];
     const installed = await this.run(its, pip, folder, (text) => (said += text));
     if (installed.status !== 0) {
@@ -87,7 +87,7 @@ export class Installer implements vscode.Disposable {
   }
 }
 
-/** What a program that failed said last. */
+/** The last line of a failed program's output. */
 function lastLine({ status, signal, complaint }: Exit): string {
   const how = signal === null ? `it ended with status ${String(status)}.` : `it was ended by ${signal}.`;
   return complaint.trim().split("\n").at(-1) || how;

@@ -1,4 +1,4 @@
-// What pip is asked for: the framedex that is packed into the extension, with what it depends on from the user's index.
+// The requirement for pip: the framedex packed into the extension, with its dependencies from the user's package index.
 
 import { readdir } from "node:fs/promises";
 import * as vscode from "vscode";
@@ -7,16 +7,16 @@ const NAME = "framedex";
 
 export interface Wanted {
   readonly requirement: string;
-  /** What comes behind `pip install`. */
+  /** The arguments of `pip install`. */
   readonly arguments: readonly string[];
 }
 
-/** What the setting names, else framedex in the version of the wheel in a folder, else the newest. */
+/** The requirement in the setting, else framedex in the version of the wheel in a folder, else the newest version. */
 export async function wanted(wheels: string): Promise<Wanted> {
   const setting = vscode.workspace.getConfiguration("framedex").get("server.package", NAME).trim() || NAME;
   const version = setting === NAME ? await versionIn(wheels) : undefined;
   const requirement = version === undefined ? setting : `${NAME}==${version}`;
-  // The wheel in the folder is for every platform: where the index has one for this, pip prefers that.
+  // The wheel in the folder is for every platform; pip prefers a wheel for this platform if the package index has one.
   const found = version === undefined ? [] : ["--find-links", wheels];
   return { requirement, arguments: [...found, requirement] };
 }

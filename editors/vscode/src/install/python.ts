@@ -1,4 +1,4 @@
-// A Python with which an environment can be made: from the PATH, else the one that was chosen.
+// Finds a Python that can create environments: on the PATH, else the one that the user chose.
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -11,7 +11,7 @@ export const OLDEST = "3.11";
 const NAMES = ["python3", "python", "python3.14", "python3.13", "python3.12", "python3.11"];
 const PATIENCE = 10_000;
 
-// A distribution's Python may lack what makes environments (Debian's python3-venv). Any Python can read this.
+// A distribution's Python may lack ensurepip (Debian's python3-venv). Any Python version can parse this.
 const LOOK = `import sys
 try:
     import venv, ensurepip
@@ -19,10 +19,10 @@ except ImportError:
     sys.stdout.write("lacking ")
 sys.stdout.write("%d.%d" % sys.version_info[:2])`;
 
-/** Why a Python does not do, in a sentence; undefined where it does. */
+/** Why a Python is unsuitable, in a sentence; undefined if it is suitable. */
 export type Objection = string | undefined;
 
-/** The first of the commands that does; else why there is none, and how to get one. */
+/** The first suitable command; else the reason why there is none, and the remedy. */
 export async function findPython(
   which: (name: string) => Promise<string | undefined>,
   chosen: readonly string[],
@@ -47,16 +47,16 @@ export async function objectionTo(python: string): Promise<Objection> {
   try {
     said = (await promisify(execFile)(python, ["-I", "-c", LOOK], { timeout: PATIENCE, env: ownEnvironment() })).stdout.trim();
   } catch {
-    return `${python} does not run.`;
+    return `${python} cannot be run.`;
   }
   const [, lacking, major, minor] = /^(lacking )?(\d+)\.(\d+)$/.exec(said) ?? [];
   if (major === undefined || minor === undefined) {
-    return `${python} is no Python.`;
+    return `${python} is not a Python interpreter.`;
   }
   const [oldestMajor, oldestMinor] = OLDEST.split(".").map(Number);
   if (Number(major) !== oldestMajor || Number(minor) < (oldestMinor ?? 0)) {
     return `${python} is Python ${major}.${minor}.`;
   }
-  const remedy = `On Debian and Ubuntu, apt install python${major}.${minor}-venv brings that.`;
-  return lacking === undefined ? undefined : `${python} cannot make environments, as it lacks ensurepip. ${remedy}`;
+  const remedy = `On Debian and Ubuntu, install it with apt install python${major}.${minor}-venv.`;
+  return lacking === undefined ? undefined : `${python} cannot create environments because it lacks ensurepip. ${remedy}`;
 }

@@ -1,4 +1,4 @@
-// The language client: for which documents the server is asked, and what it is told of this editor.
+// The language client: the documents that the server handles, and the capabilities of this editor.
 
 import * as vscode from "vscode";
 import {
@@ -17,11 +17,11 @@ import { foldingGlue } from "./folding";
 import { ServerCommand } from "./locate";
 import { settingsOfTheUser } from "./settings";
 
-/** The commands that hovers of the server may link to; no others are run from Markdown of its. */
+/** The commands that the server's hovers may link to; its Markdown cannot run any other command. */
 const LINKED_COMMANDS = ["framedex.openTrace", "framedex.showCalls", "framedex.showCosts", "framedex.openGuidebook"];
 
 const SOURCES = ["python", "c", "cpp", "cuda-cpp"];
-// Texts in which stacks are looked for: also pasted into a new document, or made by the server.
+// Documents in which stacks are searched, including new documents with pasted text and documents from the server.
 const TEXTS = ["framedex-trace", "log", "plaintext", "mlir"];
 const SCHEMES_OF_TEXTS = ["file", "untitled", "framedex-trace"];
 

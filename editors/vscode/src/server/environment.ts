@@ -1,7 +1,7 @@
-// The environment of every framedex that is started here.
+// The environment of every framedex process that the extension starts.
 //
-// Empty and relative entries of PYTHONPATH stand for the working folder, which is the workspace: Python would import
-// from there what framedex needs of its own library. The user's own programs get theirs back (`framedex run`).
+// Empty and relative entries of PYTHONPATH mean the working folder, which is the workspace: Python would import standard
+// modules from there. Recorded programs get the user's own PYTHONPATH back (`framedex run`).
 
 import * as path from "node:path";
 

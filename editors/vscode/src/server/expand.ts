@@ -3,7 +3,7 @@
 import { homedir } from "node:os";
 import * as path from "node:path";
 
-/** The path that a setting means; undefined where it names a folder or variable that there is not. */
+/** Expands a path in a setting; undefined if it names a missing folder or variable. */
 export function expand(setting: string, folder: string | undefined): string | undefined {
   let known = true;
   const expanded = setting

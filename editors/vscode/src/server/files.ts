@@ -1,4 +1,4 @@
-// Questions to the file system.
+// File system queries.
 
 import { constants } from "node:fs";
 import { access, realpath, stat } from "node:fs/promises";
@@ -21,7 +21,7 @@ export async function isExecutable(file: string): Promise<boolean> {
   }
 }
 
-/** Whether a file lies in one of the folders, by its name or by where links lead. */
+/** Whether a file is in one of the folders, by its path or after resolving links. */
 export async function liesIn(file: string, folders: readonly string[]): Promise<boolean> {
   const files = [path.resolve(file), await real(file)];
   const realFolders = await Promise.all(folders.map(real));

@@ -1,11 +1,11 @@
-// Glue frames of a trace document are folded as soon as it is opened.
+// Folds the glue frames of a trace document when it opens.
 
 import * as vscode from "vscode";
 import { Middleware } from "vscode-languageclient/node";
 
 import { TRACE_LANGUAGE } from "../traces";
 
-/** The only ranges that VS Code folds by itself are imports, where the language's settings say so: runs of glue are such. */
+/** VS Code folds only imports by itself, if the language's settings say so; so runs of glue have that kind. */
 export const foldingGlue: Pick<Middleware, "provideFoldingRanges"> = {
   async provideFoldingRanges(document, context, token, next) {
     const ranges = await next(document, context, token);
@@ -13,7 +13,7 @@ export const foldingGlue: Pick<Middleware, "provideFoldingRanges"> = {
   },
 };
 
-/** Whole stacks have a kind. */
+/** Ranges of whole stacks have a kind. */
 function folded(range: vscode.FoldingRange): vscode.FoldingRange {
   return range.kind === undefined ? new vscode.FoldingRange(range.start, range.end, vscode.FoldingRangeKind.Imports) : range;
 }

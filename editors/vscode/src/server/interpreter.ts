@@ -1,4 +1,4 @@
-// The Python interpreter that is selected for a workspace folder.
+// The selected Python interpreter of a workspace folder.
 
 import * as path from "node:path";
 import * as vscode from "vscode";
@@ -8,10 +8,10 @@ import { expand } from "./expand";
 import { isFile } from "./files";
 
 const PYTHON_EXTENSION = "ms-python.python";
-// The Python extension looks for environments while it starts, and that must not keep us waiting for ever.
+// The Python extension searches for environments while it starts; do not wait for it forever.
 const PATIENCE = 5_000;
 
-/** What we use of the Python extension's API (its package @vscode/python-extension). */
+/** The part of the Python extension's API (package @vscode/python-extension) that we use. */
 interface PythonExtension {
   readonly environments: {
     getActiveEnvironmentPath(resource?: vscode.Uri): { readonly path: string };
@@ -24,7 +24,7 @@ interface ResolvedEnvironment {
   readonly executable: { readonly uri: vscode.Uri | undefined };
 }
 
-/** The absolute path of the interpreter; undefined where none is selected. */
+/** The absolute path of the interpreter; undefined if none is selected. */
 export async function selectedInterpreter(folder: vscode.WorkspaceFolder | undefined): Promise<string | undefined> {
   const python = await inTime(pythonExtension());
   if (python !== undefined) {
@@ -45,7 +45,7 @@ export async function selectedInterpreter(folder: vscode.WorkspaceFolder | undef
   return undefined;
 }
 
-/** The button that has another interpreter selected; none where no extension does that. */
+/** A button that selects another interpreter; no button if no extension can do that. */
 export function selectingInterpreter(): Remedies {
   const select = () => vscode.commands.executeCommand("python.setInterpreter");
   return vscode.extensions.getExtension(PYTHON_EXTENSION) === undefined ? {} : { "Select interpreter": select };
@@ -67,7 +67,7 @@ export function onDidSelectInterpreter(changed: () => void): vscode.Disposable {
     }),
   ];
   let disposed = false;
-  // However late it starts: only who asks for an interpreter cannot wait.
+  // Wait for the extension however late it starts; only a request for an interpreter has a timeout.
   pythonExtension().then(
     (python) => {
       if (python !== undefined && !disposed) {

@@ -1,8 +1,8 @@
-// Where the server is: the setting, else the environment of the selected Python interpreter, else the PATH, else the
-// extension's own environment.
+// Finds the server: by the setting, in the environment of the selected Python interpreter, on the PATH, or in the
+// extension's own environment, in this order.
 //
-// In a workspace that is not trusted nothing of it runs: its interpreter does not count, and what the user has set and
-// the PATH do not where they lead into the workspace.
+// Nothing from an untrusted workspace runs: its interpreter is ignored, and so are a setting of the user or a PATH entry
+// that leads into the workspace.
 
 import { execFile } from "node:child_process";
 import * as path from "node:path";
@@ -18,7 +18,7 @@ import { mayRun, which } from "./onPath";
 
 export const PATH_SETTING = "framedex.server.path";
 
-// No package is taken from the working folder (CPython 3.11 and later, as framedex itself).
+// Do not import packages from the working folder (CPython 3.11 and later, like framedex itself).
 const NOT_FROM_HERE = "-P";
 
 type Origin = "setting" | "interpreter" | "PATH" | "extension";
@@ -30,7 +30,7 @@ export interface ServerCommand {
   readonly origin: Origin;
 }
 
-/** Why there is none. `interpreter` is the selected one, into which framedex could be installed. */
+/** Why framedex was not found. `interpreter` is the selected one, into which framedex could be installed. */
 export interface NotFound {
   readonly reason: string;
   readonly interpreter: string | undefined;
@@ -48,7 +48,7 @@ export async function locateServer(own: OwnEnvironments): Promise<Located> {
     return fromSetting(setting);
   }
   let interpreter: string | undefined;
-  // The interpreter is the workspace's choice, so it counts only where the workspace is trusted.
+  // The workspace chooses the interpreter, so it counts only if the workspace is trusted.
   for (const folder of vscode.workspace.isTrusted ? (vscode.workspace.workspaceFolders ?? [undefined]) : []) {
     const selected = await selectedInterpreter(folder);
     const found = selected === undefined ? undefined : await fromInterpreter(selected, "interpreter");
@@ -77,7 +77,7 @@ async function fromSetting(setting: string): Promise<Located> {
   const isName = expanded !== undefined && path.basename(expanded) === expanded;
   const command = expanded === undefined ? undefined : isName ? await which(expanded) : path.resolve(folder ?? "/", expanded);
   if (command === undefined || !(await isExecutable(command))) {
-    return { reason: `${PATH_SETTING} is "${setting}", which is no command here.`, interpreter: undefined };
+    return { reason: `${PATH_SETTING} is "${setting}", which is not a command on this machine.`, interpreter: undefined };
   }
   if (!(await mayRun(command))) {
     return { reason: `${command} is part of this workspace, which is not trusted.`, interpreter: undefined };

@@ -1,11 +1,11 @@
-// Commands on the PATH, and which may be run at all.
+// Commands on the PATH, and the check whether a command may run.
 
 import * as path from "node:path";
 import * as vscode from "vscode";
 
 import { isExecutable, liesIn } from "./files";
 
-/** The command of a name on the PATH. Relative folders of the PATH would be the workspace's, and are passed over. */
+/** Finds a command on the PATH. Relative folders of the PATH are skipped: they would be in the workspace. */
 export async function which(name: string): Promise<string | undefined> {
   const file = process.platform === "win32" && path.extname(name) === "" ? `${name}.exe` : name;
   for (const folder of (process.env["PATH"] ?? "").split(path.delimiter).filter(path.isAbsolute)) {
@@ -17,7 +17,7 @@ export async function which(name: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** Whether a command is none of a workspace that is not trusted. */
+/** Whether a command is outside untrusted workspaces. */
 export async function mayRun(command: string): Promise<boolean> {
   const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
   return vscode.workspace.isTrusted || !(await liesIn(command, folders));

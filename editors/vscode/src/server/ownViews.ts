@@ -1,4 +1,4 @@
-// Commands of the server's for which this editor has a view of its own.
+// Commands of the server for which VS Code has its own views.
 
 import * as vscode from "vscode";
 import { ExecuteCommandMiddleware } from "vscode-languageclient/node";
@@ -6,7 +6,7 @@ import { ExecuteCommandMiddleware } from "vscode-languageclient/node";
 import { placeIn } from "../show";
 import { Captures, ListedIndex } from "./protocol";
 
-/** `framedex.compareCaptures` of two captures opens the comparison in place of a message. */
+/** Opens the comparison for `framedex.compareCaptures`, instead of showing a message. */
 export function withOwnViews(ask: <Answer>(method: string, about?: object) => Promise<Answer | undefined>): ExecuteCommandMiddleware {
   return {
     executeCommand: async (command, given: unknown[], next) => {

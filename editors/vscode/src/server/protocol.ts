@@ -8,24 +8,24 @@ export interface Why {
   action: Action | null;
 }
 
-/** A command of the server's that helps. */
+/** A server command that helps. */
 export interface Action {
   title: string;
   command: string;
   arguments: unknown[];
 }
 
-/** What `framedex/led` tells of the step that was just taken: `text` is empty where there is nothing to say. */
+/** The note of `framedex/led` about the latest step; `text` may be empty. */
 export interface Led {
   text: string;
-  /** The request that lists all places to which it could have led, and what it takes. */
+  /** The request that lists all possible targets of the step, and its parameters. */
   request?: "framedex/waysIn" | "framedex/waysOut";
   at?: object;
-  /** What opens the next frame where it is not on this machine. */
+  /** The command that opens the next frame if its source is not on this machine. */
   action?: Action;
 }
 
-/** A place to which a line leads, as `framedex/waysIn` and `framedex/waysOut` list it. */
+/** A target of a line, as listed by `framedex/waysIn` and `framedex/waysOut`. */
 export interface Way {
   function: string;
   location: Location;
@@ -34,7 +34,7 @@ export interface Way {
   detail: string;
 }
 
-/** A time in nanoseconds, and in words. */
+/** A duration in nanoseconds and as text. */
 interface Lasting {
   duration: number;
   durationText: string;
@@ -51,7 +51,7 @@ export interface Frame {
   how: string | null;
 }
 
-/** Where the reader is on the picked stack. `frame` counts from the outermost, `frames` is their number. */
+/** The current position on the selected stack. `frame` counts from the outermost frame; `frames` is their number. */
 export interface StackPosition extends Frame {
   location: Location;
   stack: number;
@@ -68,7 +68,7 @@ export interface PickedStack extends StackPosition {
   stackFrames: Frame[];
 }
 
-/** A stack through a line, as `framedex/stacks` lists it. */
+/** A stack through a line, as listed by `framedex/stacks`. */
 export interface ListedStack extends Lasting {
   stack: number;
   boundary: string;
@@ -90,7 +90,7 @@ export interface Capture {
   /** Seconds since 1970. */
   started: number;
   command: string;
-  /** The command in short. */
+  /** A short form of the command. */
   name: string;
   calls: number;
   stacks: number;
@@ -101,7 +101,7 @@ export interface Captures {
   index: string;
   captures: Capture[];
   selected: number | null;
-  /** The captures that answers are of, in words; servers before 0.2 have none. */
+  /** The captures that answers cover, as text; servers before 0.2 do not send it. */
   counted?: string;
 }
 
@@ -119,16 +119,16 @@ export interface TraceDocument {
   text: string;
 }
 
-/** One of the indexes of the workspace, with a folder that it is of: how the requests below are told which is meant. */
+/** An index of the workspace; `folder` identifies the index in the requests below. */
 export interface ListedIndex extends Captures {
   folder: string;
-  /** Why it cannot be used: then it lists no captures. */
+  /** Why the index is unusable; `captures` is empty then. */
   problem: string | null;
-  /** What helps then. */
+  /** The command that repairs it. */
   action: Action | null;
 }
 
-/** What the calls of a boundary function in a capture came to; where a filter was given, those that pass it. */
+/** The totals of a boundary function's calls in a capture; with a filter, of the matching calls. */
 export interface Boundary extends Lasting {
   id: number;
   function: string;
@@ -146,14 +146,14 @@ export interface Call extends Lasting {
   arguments: string;
   outcome: string;
   error: number;
-  /** Since the recording began. */
+  /** Time since the start of the recording. */
   start: number;
   startText: string;
   thread: string;
   stack: number;
 }
 
-/** A frame that may be on no file here, and then have a public address, and a place as people read it. */
+/** A frame whose file may be missing on this machine; it may then have a public URL and a readable location. */
 export interface TracedFrame extends Frame {
   url: string | null;
   publicPlace: string | null;
@@ -168,19 +168,19 @@ export interface CallFrames {
   stacks: { title: string; frames: TracedFrame[] }[];
 }
 
-/** The answers what lines cost, by their names in `framedex/costs`. */
+/** The kinds of line costs, by their names in `framedex/costs`. */
 export type CostAnswer = "compiles" | "transfers" | "memory" | "waits";
 
-/** The answer of `framedex/costs`: the lines of a capture, or one line, what costs most first. */
+/** The answer of `framedex/costs`: the lines of a capture, or one line, most expensive first. */
 export interface Costs {
-  /** What all of it comes to; empty where there is nothing. */
+  /** The total as text; empty if there are no costs. */
   text: string;
   lines: LineCost[];
   /** How many lines were left out. */
   more: number;
 }
 
-/** What a line of the program costs. */
+/** The cost of a line of the program. */
 export interface LineCost {
   text: string;
   details: string[];

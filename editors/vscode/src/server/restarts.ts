@@ -1,15 +1,15 @@
-// How often a server that ends by itself is started again.
+// Limits the restarts of a server that crashes.
 
 export const MOST_CRASHES = 5;
 const WITHIN = 3 * 60_000;
 
-/** Allows a restart until the server has ended five times in three minutes; then it counts anew. */
+/** Allows restarts until the server has ended five times in three minutes; then the count starts again. */
 export class RestartLimit {
   private crashes: number[] = [];
 
   constructor(private readonly now: () => number = Date.now) {}
 
-  /** Whether the server, which has just ended, may be started again. */
+  /** Whether the server, which has just ended, may be restarted. */
   mayRestart(): boolean {
     const now = this.now();
     this.crashes = [...this.crashes.filter((crash) => now - crash < WITHIN), now];

@@ -1,4 +1,4 @@
-// The language server as the features know it: whether it runs, what it is busy with, and questions to it.
+// The language server as features see it: its state, its long-running work, and requests to it.
 
 import * as vscode from "vscode";
 import { CloseAction, ErrorAction, ErrorHandler, LanguageClient, Middleware, ProgressToken } from "vscode-languageclient/node";
@@ -12,13 +12,13 @@ import { withOwnViews } from "./ownViews";
 import { Led } from "./protocol";
 import { RestartLimit } from "./restarts";
 
-// For the first answer, on a slow disk. Everything waits for a start: one without an end would be the last.
+// For the first answer, on a slow disk. Everything waits for the start, so the start needs a timeout.
 const PATIENCE = 60_000;
 
-/** `missing`: no framedex was found; `failed`: one was, but does not run. */
+/** `missing`: framedex was not found; `failed`: it was found but does not run. */
 export type ServerState = "starting" | "running" | "stopped" | "missing" | "failed";
 
-/** What keeps the server from running. */
+/** Why the server is not running. */
 export type Problem =
   | { readonly kind: "missing"; readonly found: NotFound }
   | { readonly kind: "failed"; readonly command: ServerCommand; readonly reason: string }
@@ -37,17 +37,17 @@ export class Server implements vscode.Disposable {
   private readonly led = new vscode.EventEmitter<Led>();
   private readonly failed = new vscode.EventEmitter<Problem>();
 
-  /** After the state has changed, or what the server is busy with. */
+  /** Fires after a change of the state or of the long-running work. */
   readonly onDidChangeState = this.changed.event;
-  /** After somebody has written into an index that the server reads, and whenever another server answers. */
+  /** Fires after a change of an index that the server reads, and when another server starts to answer. */
   readonly onDidChangeIndex = this.indexChanged.event;
-  /** After a step, with what is said of it: which frames it went over, say. */
+  /** Fires after a step, with the note about it, such as skipped frames. */
   readonly onDidLead = this.led.event;
   readonly onProblem = this.failed.event;
 
-  /** How the server was started, once it was found. */
+  /** The command that started the server, once it was found. */
   command: ServerCommand | undefined;
-  /** What keeps the server from running, until it is started again. */
+  /** Why the server is not running, until it is restarted. */
   problem: Problem | undefined;
 
   constructor(private readonly output: vscode.LogOutputChannel, private readonly own: OwnEnvironments) {}
@@ -61,7 +61,7 @@ export class Server implements vscode.Disposable {
     return this.client?.initializeResult?.serverInfo?.version;
   }
 
-  /** The titles of the server's long work, such as indexing. */
+  /** The titles of the server's long-running work, such as indexing. */
   get work(): readonly string[] {
     return [...this.underWay.values()];
   }
@@ -74,7 +74,7 @@ export class Server implements vscode.Disposable {
     return this.inTurn(() => this.end());
   }
 
-  /** Several that come while one waits for its turn are one. */
+  /** Merges requests that arrive while one is waiting for its turn. */
   restart(): Promise<void> {
     this.waiting ??= this.inTurn(async () => {
       this.waiting = undefined;
@@ -84,7 +84,7 @@ export class Server implements vscode.Disposable {
     return this.waiting;
   }
 
-  /** Starts the server that is to be used by now, unless it is the one that runs. */
+  /** Starts the server that the current settings select, unless it is already running. */
   relocate(): Promise<void> {
     return this.inTurn(async () => {
       const located = await locateServer(this.own);
@@ -95,7 +95,7 @@ export class Server implements vscode.Disposable {
     });
   }
 
-  /** Whether the server runs, once a start that is under way has ended. */
+  /** Whether the server is running, after waiting for a start in progress. */
   async ready(): Promise<boolean> {
     if (this.current === "starting") {
       await this.turn;
@@ -103,18 +103,18 @@ export class Server implements vscode.Disposable {
     return this.current === "running";
   }
 
-  /** The server's answer, also of one that is starting; undefined if none runs. Its error is thrown, safe to be shown. */
+  /** Sends a request, after waiting for a start in progress; undefined if no server is running. Throws errors whose text is safe to show. */
   async request<Answer>(method: string, parameters: object = {}): Promise<Answer | undefined> {
     await this.ready();
     try {
       return await this.client?.sendRequest<Answer>(method, parameters);
     } catch (error) {
-      // VS Code itself shows what a command or a tree throws, with its links; names of captures may hold such.
+      // VS Code shows the errors of commands and trees with working links, and names in captures may contain links.
       throw new Error(withoutLinks(reasonOf(error), 1_000));
     }
   }
 
-  /** Has all that show something of an index ask again: the server itself hears nothing of one that it could not open. */
+  /** Refreshes every view of an index: the server does not notice changes of an index that it could not open. */
   askAgain(): void {
     this.indexChanged.fire();
   }
@@ -125,14 +125,14 @@ export class Server implements vscode.Disposable {
     vscode.Disposable.from(this.changed, this.indexChanged, this.led, this.failed).dispose();
   }
 
-  /** One after another: a restart that comes while a server starts begins when that has ended. */
+  /** Runs starts and stops one after another: a restart during a start begins when the start has ended. */
   private inTurn(step: () => Promise<void>): Promise<void> {
     const mine = this.turn.then(step);
     this.turn = mine.catch((error: unknown) => this.output.error(String(error)));
     return mine;
   }
 
-  /** `known`: where it is, if somebody has just looked. */
+  /** `known`: the result of a search that has just been made. */
   private async begin(known?: Located): Promise<void> {
     if (this.client !== undefined || this.isDisposed) {
       return;
@@ -153,7 +153,7 @@ export class Server implements vscode.Disposable {
     const late = setTimeout(() => client.serverProcess?.kill("SIGKILL"), PATIENCE);
     try {
       await client.start();
-      // The client takes a server that ends before it has answered for one that was stopped.
+      // The client treats a server that ends before its first answer as stopped.
       if (!client.isRunning()) {
         throw new Error("it ended without an answer");
       }
@@ -176,18 +176,18 @@ export class Server implements vscode.Disposable {
     try {
       await client?.dispose();
     } catch (error) {
-      this.output.warn(`The server did not end in time: ${String(error)}`);
+      this.output.warn(`The server did not stop in time: ${String(error)}`);
     }
     this.become("stopped");
   }
 
   private errorHandler(command: ServerCommand): ErrorHandler {
     return {
-      // The output has it. Were the client told to shut down, it would not tell us of the end: a pipe that broke while
-      // somebody typed would leave a server that seems to run.
+      // The error is in the output. If the client shut down here, it would not report the end of the server: a pipe that broke
+      // while the user typed would leave a server that seems to run.
       error: () => ({ action: ErrorAction.Continue, handled: true }),
       closed: () => {
-        // One that ends before it has answered at all would do so again.
+        // A server that ends before its first answer would end again.
         if (this.current === "running") {
           this.crashed(command);
         }
@@ -200,7 +200,7 @@ export class Server implements vscode.Disposable {
     this.client = undefined;
     this.underWay.clear();
     if (this.limit.mayRestart()) {
-      this.output.warn("The server has ended unexpectedly and is started again.");
+      this.output.warn("The server ended unexpectedly and is being restarted.");
       this.become("starting");
       void this.start();
     } else {

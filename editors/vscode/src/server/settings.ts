@@ -1,7 +1,7 @@
-// What the server is told of the settings: those that lead what is written, or a click, elsewhere are the user's alone.
+// The settings for the server. Only the user may set those that redirect written files or clicks.
 //
-// A workspace brings settings too, in `.vscode/settings.json`, and no scope in package.json keeps those from being merged
-// that are written as `"framedex": {"index": ...}`.
+// A workspace has settings too, in `.vscode/settings.json`. Scopes in package.json do not stop VS Code from merging
+// settings that are written as `"framedex": {"index": ...}`.
 
 import * as vscode from "vscode";
 import { ConfigurationMiddleware, DidChangeConfigurationMiddleware } from "vscode-languageclient/node";
@@ -18,6 +18,6 @@ export const settingsOfTheUser: ConfigurationMiddleware & DidChangeConfiguration
       ? answers.map((answer, position) => (params.items[position]?.section === SECTION ? withUsersOwn(answer, users) : answer))
       : answers;
   },
-  // The server asks when it is told that something has changed.
+  // The server requests the settings after this notification of a change.
   didChangeConfiguration: (_, next) => next(undefined),
 };

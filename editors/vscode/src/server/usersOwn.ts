@@ -1,12 +1,12 @@
-// Which settings the server is not told of as the editor has found them.
+// Settings that are not sent to the server as the editor merged them.
 
-/** What only the user may set. */
+/** Settings that only the user may set. */
 const USERS_OWN = ["index", "links", "guidebook", "sources"];
 
-/** What the extension itself does. */
+/** Settings of the extension itself. */
 const EXTENSIONS_OWN = ["gutter"];
 
-/** The settings of the section without the extension's, and with the user's own: null where they have not set them. */
+/** The settings of the section for the server: without the extension's, and with the user's own (null if unset). */
 export function withUsersOwn(settings: unknown, users: (key: string) => unknown): Record<string, unknown> {
   const given = typeof settings === "object" && settings !== null && !Array.isArray(settings) ? settings : {};
   const servers = Object.entries(given).filter(([key]) => !EXTENSIONS_OWN.includes(key));

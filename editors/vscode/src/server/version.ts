@@ -1,6 +1,6 @@
 // Versions of the server.
 
-/** Whether a version is older than another by its numbers; what is no number counts as 0. */
+/** Whether a version is older than another; parts that are not numbers count as 0. */
 export function isOlder(version: string, than: string): boolean {
   const [given, wanted] = [version, than].map((each) => each.split(".").map((part) => Number.parseInt(part, 10) || 0));
   for (const [place, number] of (wanted ?? []).entries()) {

@@ -1,9 +1,9 @@
-// The frames in a line of a terminal that VS Code makes no links of itself. Pure: knows neither editor nor files.
+// Finds frames in a terminal line that VS Code does not link itself. Pure functions, without editor and files.
 //
-// Native links (tracebacks, compilers, grep, `file:line` of files that are here, URLs) stay as they are: a provider's link
-// would win over them. A line is capped, and every expression is linear in it.
+// A provider's link would replace VS Code's own links (tracebacks, compilers, grep, `file:line` of existing files, URLs),
+// so those are skipped. The length of a line is capped, and every expression takes linear time.
 
-/** A frame in a line: where it stands, and by what its source is found. Lines and columns count from 1. */
+/** A frame in a line: its range, and the path or symbol that identifies its source. Lines and columns count from 1. */
 export interface FrameLink {
   readonly start: number;
   readonly length: number;
@@ -14,7 +14,7 @@ export interface Place {
   readonly path: string;
   readonly line: number;
   readonly column: number;
-  /** VS Code makes a link of it where the file is here, so ours is only for files that are not. */
+  /** VS Code links the file if it exists, so our link is only for missing files. */
   readonly isNative: boolean;
 }
 
@@ -30,7 +30,7 @@ type Form = (line: string) => Iterable<FrameLink>;
 
 const FORMS: readonly Form[] = [mlirLocations, hloSources, fragments, buildPaths, addressFrames, debuggerFrames];
 
-/** The frames of a line from left to right; of two that overlap the first kind counts. */
+/** The frames of a line from left to right; if two overlap, the kind listed first wins. */
 export function linksIn(line: string): FrameLink[] {
   const shown = line.slice(0, LONGEST_LINE);
   const found: FrameLink[] = [];
@@ -45,7 +45,7 @@ export function linksIn(line: string): FrameLink[] {
   return found.sort((one, other) => one.start - other.start);
 }
 
-/** MLIR: `loc("f":56:3)`, and each place of `callsite(...)`, `fused[...]` and of names, `"name"("f":56:3)`. */
+/** MLIR: `loc("f":56:3)`, and each location in `callsite(...)`, `fused[...]` and `"name"("f":56:3)`. */
 function* mlirLocations(line: string): Generator<FrameLink> {
   if (!/\b(?:loc|callsite|fused)\b/.test(line)) {
     return;
@@ -62,7 +62,7 @@ function* hloSources(line: string): Generator<FrameLink> {
   }
 }
 
-/** Links as public repositories and Markdown have them, `f#L74`; in a URL they are VS Code's. */
+/** Links in the style of public repositories and Markdown, `f#L74`; VS Code links those in URLs. */
 function* fragments(line: string): Generator<FrameLink> {
   for (const word of words(line)) {
     const match = /^([^#:]{1,1024}\.\w{1,8})#L(\d{1,9})(?!\d)/.exec(word.text);
@@ -75,7 +75,7 @@ function* fragments(line: string): Generator<FrameLink> {
 const BUILD_FOLDERS = /^(?:\/proc\/self\/cwd\/|(?:\.{1,2}\/)?(?:external|bazel-out|bazel-[\w.-]{1,64})\/)/;
 const SOURCE = /^((?:[\w.+@~-]{0,255}\/){1,64}[\w.+@~-]{1,255}\.(?:c|cc|cpp|cxx|cu|h|hh|hpp|hxx|cuh|inc|inl|py|pyi|td|proto|mlir)):(\d{1,9})(?::(\d{1,9}))?(?!\d)/;
 
-/** Paths of builds and of other machines with a line. VS Code has a link where such a file is here. */
+/** Paths of builds and of other machines, with a line. VS Code links them if the file exists. */
 function* buildPaths(line: string): Generator<FrameLink> {
   for (const word of words(line)) {
     const match = SOURCE.exec(word.text);
@@ -91,7 +91,7 @@ function* addressFrames(line: string): Generator<FrameLink> {
   yield* symbol(match, match?.[2] ?? "");
 }
 
-/** gdb, where there is no debug information: `#3  0x00007f in xla::f () from /lib/libtpu.so`. */
+/** gdb without debug information: `#3  0x00007f in xla::f () from /lib/libtpu.so`. */
 function* debuggerFrames(line: string): Generator<FrameLink> {
   const match = /^(\s{0,40}#\d{1,9}\s{1,40}(?:0x[0-9a-f]{1,16} in )?)(\S.*)$/.exec(line);
   if (match?.[2]?.includes(") from ")) {
@@ -99,10 +99,10 @@ function* debuggerFrames(line: string): Generator<FrameLink> {
   }
 }
 
-// The operators in whose names `<` and `>` are no brackets; a demangler writes a blank before those of a template.
+// Operators whose names contain `<` or `>`; a demangler writes a blank before template brackets after them.
 const OPERATOR = /\boperator(?:<=>|<<=|>>=|->\*|<<|>>|<=|>=|->|<|>)/y;
 
-/** Where the arguments of a function begin that gdb prints: at the first ` (` that is in no template's `<...>`. */
+/** The start of a function's arguments in gdb's output: the first ` (` outside template brackets `<...>`. */
 function argumentsOf(text: string): number {
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
@@ -136,7 +136,7 @@ function place(
   return { start: at.index, length: text.length, frame };
 }
 
-/** The pieces of a line between blanks, quotes and brackets that may be paths; URLs are none. */
+/** The parts of a line between blanks, quotes and brackets that may be paths, without URLs. */
 function* words(line: string): Generator<{ text: string; start: number }> {
   for (const match of line.matchAll(/[^\s"'`()[\]{}<>,;|=]+/g)) {
     if (!match[0].includes("://")) {

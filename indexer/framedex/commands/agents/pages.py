@@ -1,40 +1,36 @@
-"""Pagination: answers as JSON with a token limit.
+"""Pages of answers as JSON with a token limit, and the follow-up calls that an answer proposes.
 
-A page has whole lines, starts at a given line, and says where the next page starts.
+A page has whole lines, starts at a given line, and names the first line of the next page.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from framedex import words
-from framedex.commands.agents.model import Answer
+from framedex.commands.agents.tools import FROM_LINE, Answer, Role, Tool, find_tool
+from framedex.commands.output.proposals import PROPOSAL
 from framedex.errors import FramedexError
 
-USUAL_TOKENS = 2_000
-LEAST_TOKENS = 200
-MOST_TOKENS = 20_000
-
-FROM_LINE = "from_line"
-"""The argument with the first line of a page, 1-based."""
-
-_NOTES = 0.4  # maximum share of a page: the lines are what the agent asked for
-_PROPOSALS = 0.2
+_NOTES_SHARE = 0.4  # maximum share of a page: most of it is for the lines
+_PROPOSALS_SHARE = 0.2
 
 
-def tokens(text: str) -> int:
-    """An upper bound of the number of tokens in a text.
+def max_token_count(text: str) -> int:
+    """An upper bound of the number of tokens in a text, for every common tokenizer.
 
-    Each model has its own tokenizer, and none is run. Names and paths have two characters per token, while English has
-    four. A digit may be a token of its own, and so may each byte of a non-ASCII character.
+    Names and paths have two characters per token, English has four. Each digit, and each byte of a non-ASCII character,
+    may be a separate token.
     """
     plain = sum(character.isascii() and not character.isdigit() for character in text)
     return -(-plain // 2) + len(text.encode("utf-8", "replace")) - plain
 
 
-def page(answer: Answer, proposals: Sequence[dict[str, Any]], first: int, most_tokens: int) -> str:
+def format_page(answer: Answer, find_proposals: Sequence[dict[str, Any]], first: int, most_tokens: int) -> str:
     """Return the lines of an answer from line `first` (1-based) on, as JSON of at most `most_tokens` tokens.
 
     `proposals` are follow-up calls. Raises FramedexError if the answer has fewer lines.
@@ -42,23 +38,23 @@ def page(answer: Answer, proposals: Sequence[dict[str, Any]], first: int, most_t
     lines, total = answer.lines[first - 1 :], len(answer.lines)
     if not lines and first > 1:
         raise FramedexError(
-            f"The answer has {words.count(total, 'line')}.", f"Give an earlier line in `{FROM_LINE}`, or none."
+            f"The answer has only {words.count(total, 'line')}.", f"Set `{FROM_LINE}` to an earlier line, or omit it."
         )
     document = {
-        "notes": _fitting(answer.notes, round(most_tokens * _NOTES)),
-        "next": _whole(proposals, round(most_tokens * _PROPOSALS)),
+        "notes": _take_fitting(answer.notes, round(most_tokens * _NOTES_SHARE)),
+        "next": _take_whole(find_proposals, round(most_tokens * _PROPOSALS_SHARE)),
     }
     document = {name: found for name, found in document.items() if found}
-    longest = {**_position(first, total, total, is_cut=True), **document, "lines": []}
-    shown = _fitting(lines, most_tokens - tokens(_json(longest)))
+    longest = {**_line_range(first, total, total, is_cut=True), **document, "lines": []}
+    shown = _take_fitting(lines, most_tokens - max_token_count(_compact_json(longest)))
     if not (shown or document):
-        return _json({"lines": []})
-    position = _position(first, len(shown), total, is_cut=answer.is_cut) if shown else {}
-    return _json({**position, **document, **({"lines": shown} if shown else {})})
+        return _compact_json({"lines": []})
+    position = _line_range(first, len(shown), total, is_cut=answer.is_cut) if shown else {}
+    return _compact_json({**position, **document, **({"lines": shown} if shown else {})})
 
 
-def _position(first: int, shown: int, total: int, *, is_cut: bool) -> dict[str, Any]:
-    """The range of shown lines, and the argument that requests the next page."""
+def _line_range(first: int, shown: int, total: int, *, is_cut: bool) -> dict[str, Any]:
+    """The range of the shown lines, and the argument that requests the next page."""
     last = first + shown - 1
     position: dict[str, Any] = {"shown": f"lines {first} to {last} of {total}{' and more' if is_cut else ''}"}
     if last < total or is_cut:
@@ -66,40 +62,85 @@ def _position(first: int, shown: int, total: int, *, is_cut: bool) -> dict[str, 
     return position
 
 
-def _fitting(texts: Sequence[str], room: int) -> list[str]:
+def _take_fitting(texts: Sequence[str], room: int) -> list[str]:
     """The first texts that fit into `room` tokens. A text that is too long for any page is truncated."""
     found: list[str] = []
     whole = room
     for text in texts:
-        size = tokens(_json(text)) + 1
+        size = max_token_count(_compact_json(text)) + 1
         if size > room:
-            is_for_none = size > whole and room > whole // 2
-            return [*found, _beginning(text, room)] if is_for_none or not found else found
+            exceeds_any_page = size > whole and room > whole // 2
+            return [*found, _truncate_to(text, room)] if exceeds_any_page or not found else found
         found.append(text)
         room -= size
     return found
 
 
-def _beginning(text: str, room: int) -> str:
+def _truncate_to(text: str, room: int) -> str:
     """The start of a text that fits into `room` tokens, with the number of omitted characters."""
     kept = len(text)
     while kept:
         kept //= 2
         cut = f"{text[:kept]} … and {len(text) - kept:,} characters"
-        if tokens(_json(cut)) < room:
+        if max_token_count(_compact_json(cut)) < room:
             return cut
     return "…"
 
 
-def _whole(proposals: Iterable[dict[str, Any]], room: int) -> list[dict[str, Any]]:
+def _take_whole(find_proposals: Iterable[dict[str, Any]], room: int) -> list[dict[str, Any]]:
     found = []
-    for proposal in proposals:
-        room -= tokens(_json(proposal)) + 1
+    for proposal in find_proposals:
+        room -= max_token_count(_compact_json(proposal)) + 1
         if room < 0:
             break
         found.append(proposal)
     return found
 
 
-def _json(value: object) -> str:
+def _compact_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+_MAX_PROPOSALS = 5
+
+
+def find_proposals(texts: Iterable[str]) -> list[dict[str, Any]]:
+    """The distinct commands that texts propose in backquotes, as `{"tool", "arguments"}` or `{"user_runs"}`.
+
+    A proposal without `arguments` leaves the required ones to the agent.
+    """
+    found: list[dict[str, Any]] = []
+    for text in texts:
+        for match in PROPOSAL.finditer(text):
+            with suppress(ValueError):  # an unclosed quote
+                proposal = _proposal(shlex.split(match["words"]))
+                if proposal not in found:
+                    found.append(proposal)
+    return found[:_MAX_PROPOSALS]
+
+
+def _proposal(words: Sequence[str]) -> dict[str, Any]:
+    verb_words = words[2:] if words[0] == "--index" else words
+    tool = find_tool(verb_words[0]) if verb_words else None
+    if tool is None:
+        return {"user_runs": shlex.join(["framedex", *words])}
+    arguments = dict(_arguments(tool, verb_words))
+    return {"tool": tool.name, **({"arguments": arguments} if arguments else {})}
+
+
+def _arguments(tool: Tool, words: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """The arguments of a command line that the tool supports; placeholders in capitals are omitted."""
+    options = {each.option: each for each in tool.arguments if each.role is Role.OPTION}
+    plain = [each.name for each in tool.arguments if each.role is Role.WORD]
+    yield from ((each.name, words[0]) for each in tool.arguments if each.role is Role.VERB)
+    rest = iter(words[1:])
+    for word in rest:
+        name, _, value = word.partition("=")
+        if name in options:
+            schema = options[name].schema
+            is_flag = schema.get("type") == "boolean"
+            value = value or ("" if is_flag else next(rest, ""))
+            if is_flag or (value and not value.isupper() and schema.get("type") != "integer"):
+                yield options[name].name, is_flag or value
+        elif not word.startswith("-") and plain and not word.isupper():
+            yield plain.pop(0), word

@@ -1,4 +1,4 @@
-"""Run one SQL query for an agent in a process of its own, because some SQLite functions cannot be interrupted.
+"""Run one SQL query for an agent, as a separate process: some SQLite functions cannot be interrupted.
 
 stdin is the request as JSON: {"index": FILE, "query": SQL or null for the views, "seconds": NUMBER}. stdout is JSON,
 one value per line: each line of the answer as a string, then an object with the other fields of `Answer`.
@@ -9,25 +9,26 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from framedex.commands.agents.model import Answer
-from framedex.commands.agents.tables import rows_of_query
+from framedex.commands.agents.tools import Answer
 from framedex.errors import FramedexError
-from framedex.index.ask.sql import MOST_MEMORY
-from framedex.index.file.soundness import blaming_damage
+from framedex.index.ask.sql import MAX_MEMORY_BYTES, QueryRows, Value, read_views, run_query
+from framedex.index.file.soundness import report_damage
+from framedex.plaintext import visible
 
-TIMED_OUT = 3
+TIMEOUT_STATUS = 3
 """The exit status after a timeout."""
 
-FEWER = "Select fewer rows or columns."
+FEWER_ROWS = "Select fewer rows or columns."
 """The remedy for a query that needs too much memory."""
 
-_MOST_OF_PROCESS = 2 * MOST_MEMORY  # bytes: the limit of SQLite, and the same for the rows in Python
+_MAX_PROCESS_BYTES = 2 * MAX_MEMORY_BYTES  # SQLite's limit, and as much for the rows in Python
 
 
 def main() -> None:
@@ -43,17 +44,17 @@ def main() -> None:
 def _answer(request: dict[str, Any]) -> Answer:
     path = Path(request["index"])
     try:
-        with blaming_damage(path):
-            return rows_of_query(path, request["query"], partial(_end_after, request["seconds"]))
+        with report_damage(path):
+            return format_query_rows(path, request["query"], partial(_exit_after, request["seconds"]))
     except FramedexError as error:
         return Answer(notes=(str(error),), is_failure=True)
     except MemoryError:
-        return Answer(notes=(f"The query needed too much memory. {FEWER}",), is_failure=True)
+        return Answer(notes=(f"The query needed too much memory. {FEWER_ROWS}",), is_failure=True)
 
 
-def _end_after(seconds: float) -> None:
-    """Exit this process after `seconds`. This works while SQLite computes, because SQLite releases the GIL."""
-    timer = Timer(seconds, os._exit, [TIMED_OUT])
+def _exit_after(seconds: float) -> None:
+    """Exit this process after `seconds`, also while SQLite computes: it releases the GIL."""
+    timer = Timer(seconds, os._exit, [TIMEOUT_STATUS])
     timer.daemon = True
     timer.start()
 
@@ -63,9 +64,37 @@ def _limit_memory() -> None:
         import resource
 
         current, most = resource.getrlimit(resource.RLIMIT_DATA)
-        lower = _MOST_OF_PROCESS if current == resource.RLIM_INFINITY else min(current, _MOST_OF_PROCESS)
+        lower = _MAX_PROCESS_BYTES if current == resource.RLIM_INFINITY else min(current, _MAX_PROCESS_BYTES)
         resource.setrlimit(resource.RLIMIT_DATA, (lower, most))
 
 
 if __name__ == "__main__":
     main()
+
+
+_MAX_ROWS = 10_000
+
+
+def format_query_rows(index: Path, text: str | None, when_begun: Callable[[], None]) -> Answer:
+    """Return the rows of a query on an index, or its views with their columns if `text` is None.
+
+    `when_begun` is passed to `query`. Raises FramedexError as `query` does.
+    """
+    found = read_views(index) if text is None else run_query(index, text, _MAX_ROWS, when_begun)
+    return Answer(
+        tuple(_format_rows(found)),
+        notes=("The query returned no rows.",) if not found.rows else (),
+        is_cut=found.has_more,
+    )
+
+
+def _format_rows(found: QueryRows) -> list[str]:
+    if not found.columns:
+        return []
+    return [" | ".join(map(_format_value, row)) for row in (found.columns, *found.rows)]
+
+
+def _format_value(value: Value) -> str:
+    if value is None:
+        return "NULL"
+    return f"x'{value.hex()}'" if isinstance(value, bytes) else visible(str(value))

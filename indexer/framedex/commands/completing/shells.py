@@ -1,18 +1,27 @@
-"""Completion for bash, zsh and fish: click's, with scripts that treat candidates as plain text.
+"""Completion for bash, zsh and fish: click's completion, with scripts that treat candidates as plain text.
 
 The shell passes the words as arguments and reads lines of the form `VALUE<TAB>HELP`. A line without a value requests
 the shell's own completion of files (`file`) or folders (`dir`). Names in an index may come from a stranger. So
 candidates with invisible characters are omitted and all others are quoted: by zsh and fish themselves, for bash here. A
 candidate never becomes more than one word.
+
+Candidates are captures, functions and files from the index, then local files. Each query of the index is a limited
+range query, so completion stays fast for large recordings.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
-from typing import Any
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import click
 from click.shell_completion import (
     CompletionItem,
     ShellComplete,
@@ -22,14 +31,136 @@ from click.shell_completion import (
     split_arg_string,
 )
 
-from framedex.commands.completing.values import files_beginning, values_of
+from framedex import words
+from framedex.errors import FramedexError
 from framedex.plaintext import printable, truncate, visible
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+
+
+_MAX_CANDIDATES = 100
+_LOCK_TIMEOUT_S = 0.1  # completion does not wait for another process that writes the index
+_MAX_FOLDER_ENTRIES = 20_000
+_FILES = [CompletionItem("", type="file")]
+Items = list[CompletionItem[Any]]
+
+
+def index_candidates(
+    context: click.Context, parameter: click.Command | click.Parameter, incomplete: str
+) -> Items | None:
+    """The candidates for a parameter; None if click's own candidates apply."""
+    is_fleet_verb = context.parent is not None and context.parent.info_name == "fleet"  # it has a store, not an index
+    if not isinstance(parameter, click.Parameter) or is_fleet_verb:
+        return None
+    if isinstance(parameter, click.Option):
+        query = next((_OPTION_CANDIDATES[each] for each in parameter.opts if each in _OPTION_CANDIDATES), None)
+        return None if query is None else _query_index(context, incomplete, query)
+    if (context.info_name, parameter.name) in _FILE_ARGUMENTS:
+        return list(_FILES)
+    query = _ARGUMENT_CANDIDATES.get(context.info_name or "")
+    if query is None:
+        return None
+    return _query_index(context, incomplete, query) + (_FILES if query is _recorded_files else [])
+
+
+def matching_files(text: str, *, only_folders: bool) -> Iterator[str]:
+    """The local files and folders whose paths start with a text, as typed; folders end in a slash."""
+    name = text.rpartition("/")[2]
+    before = text[: len(text) - len(name)]
+    with suppress(OSError), os.scandir(os.path.expanduser(before) or ".") as entries:  # noqa: PTH111
+        found = [entry for entry in islice(entries, _MAX_FOLDER_ENTRIES) if entry.name.startswith(name)]
+        for entry in sorted(found, key=lambda entry: entry.name):
+            is_folder = entry.is_dir()
+            if (name or not entry.name.startswith(".")) and (is_folder or not only_folders):
+                yield f"{before}{entry.name}{'/' if is_folder else ''}"
+
+
+def _query_index(context: click.Context, incomplete: str, query: Callable[[Index, str], Items]) -> Items:
+    """The candidates from the index; empty if the index is missing or unreadable."""
+    from framedex.index import Index, find_index
+    from framedex.settings import Settings
+
+    given = context.find_root().params.get("index_path")
+    with suppress(FramedexError, OSError):
+        path = given or Settings.load(Path.cwd())[0].index or find_index(Path.cwd())
+        if path is not None:
+            with Index.open(path, _LOCK_TIMEOUT_S, may_write=False) as index:
+                return query(index, incomplete)
+    return []
+
+
+def _capture_ids(index: Index, incomplete: str) -> Items:
+    rows = [row for row in index.captures() if str(row.id).startswith(incomplete)]
+    now = time.time()
+    return [
+        CompletionItem(str(row.id), help=f"{words.command_short(row.command)}, {words.age(now - row.started)}")
+        for row in reversed(rows[-_MAX_CANDIDATES:])
+    ]
+
+
+def _capture_selections(index: Index, incomplete: str) -> Items:
+    """Candidates for --capture."""
+    rules = ("latest", "all")
+    return _capture_ids(index, incomplete) + [CompletionItem(each) for each in rules if each.startswith(incomplete)]
+
+
+def _function_names(index: Index, incomplete: str) -> Items:
+    return [CompletionItem(name) for name in index.prefix_search.functions(incomplete, _MAX_CANDIDATES)]
+
+
+def _called_functions(index: Index, incomplete: str) -> Items:
+    return [CompletionItem(name) for name in index.prefix_search.boundaries(incomplete, _MAX_CANDIDATES)]
+
+
+def _trace_targets(index: Index, incomplete: str) -> Items:
+    """Candidates for `trace`: runtime functions with calls, then functions on stacks."""
+    return _called_functions(index, incomplete) + _function_names(index, incomplete)
+
+
+def _ffi_targets(index: Index, incomplete: str) -> Items:
+    return [CompletionItem(name) for name in index.prefix_search.ffi_targets(incomplete, _MAX_CANDIDATES)]
+
+
+def _recorded_files(index: Index, incomplete: str) -> Items:
+    """The recorded files below the working folder as relative paths; absolute paths if the text starts with a slash."""
+    here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118
+    before = "" if incomplete.startswith("/") else here
+    found = index.prefix_search.recorded_files(before + incomplete, _MAX_CANDIDATES)
+    return [CompletionItem(path.removeprefix(before)) for path in found]
+
+
+def _stack_texts(index: Index, incomplete: str) -> Items:
+    """Candidates for --through."""
+    return _function_names(index, incomplete) + _recorded_files(index, incomplete)
+
+
+_OPTION_CANDIDATES: dict[str, Callable[[Index, str], Items]] = {
+    "--capture": _capture_selections,
+    "--function": _called_functions,
+    "--through": _stack_texts,
+}
+_ARGUMENT_CANDIDATES: dict[str, Callable[[Index, str], Items]] = {
+    "diff": _capture_selections,
+    "share": _capture_selections,
+    "keep": _capture_ids,
+    "rm": _capture_ids,
+    "callers": _function_names,
+    "callees": _function_names,
+    "find": _function_names,
+    "trace": _trace_targets,
+    "ffi": _ffi_targets,
+    "where": _recorded_files,
+    "open": _recorded_files,
+}
+_FILE_ARGUMENTS = {("run", "program"), ("explain", "file"), ("resolve", "file")}
+
 
 VARIABLE = "_FRAMEDEX_COMPLETE"
 """The environment variable with click's completion request, such as `bash_complete` or `bash_source`."""
 
-_LONGEST_HELP = 70
-_NATIVE = ("file", "dir")
+_MAX_HELP_CHARS = 70
+_NATIVE_TYPES = ("file", "dir")
 
 _BASH = """\
 # Completion of framedex for bash: written by `framedex completion install bash`.
@@ -109,13 +240,13 @@ complete --command framedex --no-files --keep-order --arguments '(__framedex_com
 """
 
 
-class _Asked(ShellComplete):
-    """Completion that all shells share."""
+class _ShellCompletion(ShellComplete):
+    """The completion code that all shells share."""
 
     def source_vars(self) -> Any:
-        return {"program": self.quoted(self.prog_name), "variable": VARIABLE}
+        return {"program": self.quote_path(self.prog_name), "variable": VARIABLE}
 
-    def quoted(self, text: str) -> str:
+    def quote_path(self, text: str) -> str:
         """A path quoted for a script of this shell."""
         return "'" + text.replace("'", "'\\''") + "'"
 
@@ -129,14 +260,14 @@ class _Asked(ShellComplete):
         given, incomplete = _split_option(incomplete)
         if context.info_name == "run" and context.params.get("program"):
             return [CompletionItem("", type="file")]  # the program's own arguments
-        asked, incomplete = _resolve_incomplete(context, [*args, *given], incomplete)
-        own = values_of(context, asked, incomplete)
-        return own if own is not None else asked.shell_complete(context, incomplete)
+        parameter, incomplete = _resolve_incomplete(context, [*args, *given], incomplete)
+        own = index_candidates(context, parameter, incomplete)
+        return own if own is not None else parameter.shell_complete(context, incomplete)
 
     def format_completion(self, item: CompletionItem[Any]) -> str:
-        if item.type in _NATIVE:
+        if item.type in _NATIVE_TYPES:
             return f"\t{item.type}"
-        return f"{item.value}\t{_brief(item.help)}"
+        return f"{item.value}\t{_format_help(item.help)}"
 
     def complete(self) -> str:
         """Return the candidates as lines for the shell.
@@ -148,18 +279,19 @@ class _Asked(ShellComplete):
             items = [
                 item for item in self.get_completions(args, incomplete) if printable(str(item.value)) == item.value
             ]
-            return "\n".join(dict.fromkeys(map(self.format_completion, self.fitted(items, incomplete))))
+            return "\n".join(dict.fromkeys(map(self.format_completion, self.adapt_items(items, incomplete))))
         except Exception:  # any kind: an index may have any content
             return ""
 
-    def fitted(self, items: list[CompletionItem[Any]], _incomplete: str) -> Iterable[CompletionItem[Any]]:
+    def adapt_items(self, items: list[CompletionItem[Any]], _incomplete: str) -> Iterable[CompletionItem[Any]]:
         """Return the items in the form that this shell inserts."""
         return items
 
 
-class Bash(_Asked):
-    """Completion for bash, which replaces the text after the last word break (`:` and `=` are breaks) and quotes
-    nothing.
+class Bash(_ShellCompletion):
+    """Completion for bash.
+
+    bash replaces the text after the last word break (`:` and `=` are breaks), and does not quote it.
     """
 
     name = "bash"
@@ -171,7 +303,7 @@ class Bash(_Asked):
         words = split_arg_string(line)
         return words[1 : len(words) - bool(self._raw)], words[-1] if self._raw else ""
 
-    def fitted(self, items: list[CompletionItem[Any]], incomplete: str) -> Iterator[CompletionItem[Any]]:
+    def adapt_items(self, items: list[CompletionItem[Any]], incomplete: str) -> Iterator[CompletionItem[Any]]:
         option, typed = _split_option(incomplete)
         # For an unquoted word, bash replaces only the text after its last break.
         breaks = "" if self._quote else "".join(set(self._breaks) & set(":="))
@@ -180,10 +312,10 @@ class Bash(_Asked):
         # The help text of an id is shown only in a listing, after a second TAB.
         is_list = self._type in ("33", "63") and len(items) > 1
         for item in items:
-            is_path = item.type in _NATIVE
-            for value in files_beginning(typed, only_folders=item.type == "dir") if is_path else [str(item.value)]:
-                told = f"  -- {_brief(item.help)}" if is_list and value.isdecimal() and item.help else ""
-                yield CompletionItem(self._put(before + value[len(typed) - kept :]) + told)
+            is_path = item.type in _NATIVE_TYPES
+            for value in matching_files(typed, only_folders=item.type == "dir") if is_path else [str(item.value)]:
+                help_text = f"  -- {_format_help(item.help)}" if is_list and value.isdecimal() and item.help else ""
+                yield CompletionItem(self._quote_text(before + value[len(typed) - kept :]) + help_text)
 
     def format_completion(self, item: CompletionItem[Any]) -> str:
         return str(item.value)
@@ -192,49 +324,49 @@ class Bash(_Asked):
     def _quote(self) -> str:
         return self._raw[:1] if self._raw[:1] in ("'", '"') else ""
 
-    def _put(self, text: str) -> str:
+    def _quote_text(self, text: str) -> str:
         if self._quote == "'":
             return text.replace("'", "'\\''")
         special = r'([$`"\\!])' if self._quote else r"([^\w@%+:,./~=-])"
         return re.sub(special, r"\\\1", text, flags=re.ASCII)
 
 
-class Zsh(_Asked):
+class Zsh(_ShellCompletion):
     """Completion for zsh, which quotes the text that it inserts."""
 
     name = "zsh"
     source_template = _ZSH
 
 
-class Fish(_Asked):
+class Fish(_ShellCompletion):
     """Completion for fish, which quotes the text that it inserts and treats `--option=value` as one word."""
 
     name = "fish"
     source_template = _FISH
 
-    def quoted(self, text: str) -> str:
+    def quote_path(self, text: str) -> str:
         return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
-    def fitted(self, items: list[CompletionItem[Any]], incomplete: str) -> Iterator[CompletionItem[Any]]:
+    def adapt_items(self, items: list[CompletionItem[Any]], incomplete: str) -> Iterator[CompletionItem[Any]]:
         given, typed = _split_option(incomplete)
         before = f"{given[0]}=" if given else ""
         for item in items:
-            if item.type not in _NATIVE:
+            if item.type not in _NATIVE_TYPES:
                 yield CompletionItem(f"{before}{item.value}", help=item.help)
             elif typed.startswith("~") and not given:
                 yield item  # fish expands it itself
             else:
-                for path in files_beginning(typed, only_folders=item.type == "dir"):
+                for path in matching_files(typed, only_folders=item.type == "dir"):
                     yield CompletionItem(before + path)
 
 
-SHELLS: dict[str, type[_Asked]] = {"bash": Bash, "zsh": Zsh, "fish": Fish}
+SHELLS: dict[str, type[_ShellCompletion]] = {"bash": Bash, "zsh": Zsh, "fish": Fish}
 
 for _shell in SHELLS.values():
     add_completion_class(_shell)
 
 
-def script(shell: str, program: str) -> str:
+def completion_script(shell: str, program: str) -> str:
     """The completion script of a shell for the framedex at a path."""
     return SHELLS[shell](_NO_COMMAND, {}, program, VARIABLE).source()
 
@@ -254,5 +386,5 @@ def _last_word(line: str) -> str:
     return match[0] if match else ""
 
 
-def _brief(help_text: str | None) -> str:
-    return truncate(visible(" ".join((help_text or "").split())), _LONGEST_HELP)
+def _format_help(help_text: str | None) -> str:
+    return truncate(visible(" ".join((help_text or "").split())), _MAX_HELP_CHARS)

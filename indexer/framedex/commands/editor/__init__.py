@@ -1,5 +1,5 @@
 """Open a source line in the user's editor or browser.
 
-Start at `choice.py` (the editor) and `places.py` (the lines that a pasted text names). `browser.py` is the only
-module that starts a browser. It starts one only at the user's request, and only with a web address.
+Start at `editors.py`, which chooses the editor and builds its command line. `browser.py` is the only module that starts
+a browser, only at the user's request, and only with a web address.
 """

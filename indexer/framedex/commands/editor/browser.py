@@ -14,15 +14,15 @@ from pathlib import Path
 from urllib.parse import quote
 
 from framedex.errors import FramedexError
-from framedex.onpath import program_on_path
+from framedex.folders import program_on_path
 
-_IN_TERMINALS = ("lynx", "w3m", "links", "links2", "elinks", "www-browser")
-_WITH_WINDOWS = ("xdg-open", "x-www-browser", "firefox", "google-chrome", "chromium")
-_PATIENCE = 3.0  # seconds: a process that runs longer is the browser itself
-_IN_ADDRESSES = ":/?#&=%@+~,-._"  # everything else is quoted, because openers are shell scripts
+_TERMINAL_BROWSERS = ("lynx", "w3m", "links", "links2", "elinks", "www-browser")
+_GRAPHICAL_BROWSERS = ("xdg-open", "x-www-browser", "firefox", "google-chrome", "chromium")
+_START_TIMEOUT_S = 3.0  # a process that runs longer is the browser itself
+_SAFE_CHARACTERS = ":/?#&=%@+~,-._"  # everything else is quoted, because openers are shell scripts
 
 
-def chosen_browser(environment: Mapping[str, str]) -> list[str] | None:
+def choose_browser(environment: Mapping[str, str]) -> list[str] | None:
     """The program and first arguments of the user's browser; None if there is none.
 
     `%s` in an argument is a placeholder for the address. $BROWSER takes precedence and may list several commands,
@@ -35,7 +35,7 @@ def chosen_browser(environment: Mapping[str, str]) -> list[str] | None:
             words = shlex.split(command.rstrip("& "))
         except ValueError as error:
             raise FramedexError(
-                f"$BROWSER is not a command: {error}.", "`unset BROWSER`, or name a program."
+                f"$BROWSER is not a valid command: {error}.", "Run `unset BROWSER`, or set it to a program."
             ) from error
         if words and program_on_path(words[0], path):
             return words
@@ -47,10 +47,10 @@ def chosen_browser(environment: Mapping[str, str]) -> list[str] | None:
         return ["wslview"]
     if not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")):
         return None
-    return next(([name] for name in _WITH_WINDOWS if program_on_path(name, path)), None)
+    return next(([name] for name in _GRAPHICAL_BROWSERS if program_on_path(name, path)), None)
 
 
-def is_page(url: str) -> bool:
+def is_web_address(url: str) -> bool:
     """Whether an address starts with http:// or https://."""
     return url.startswith(("http://", "https://"))
 
@@ -60,30 +60,30 @@ def open_page(url: str, browser: Sequence[str]) -> None:
 
     Raises FramedexError if the browser cannot be started or fails.
     """
-    address = quote(url, safe=_IN_ADDRESSES)
+    address = quote(url, safe=_SAFE_CHARACTERS)
     words = [word.replace("%s", address) for word in browser]
     command = words if words != list(browser) else [*words, address]
     program = program_on_path(command[0])
     remedy = f"The page is {address}"
     try:
         if program is None:
-            raise FileNotFoundError(2, "it is in no folder of the PATH")
-        if Path(program).name in _IN_TERMINALS:
+            raise FileNotFoundError(2, "it is not on the PATH")
+        if Path(program).name in _TERMINAL_BROWSERS:
             status = subprocess.run([program, *command[1:]], check=False).returncode  # noqa: TID251
         else:
-            status = _status_of_start([program, *command[1:]])
+            status = _start([program, *command[1:]])
     except OSError as error:
         raise FramedexError(f"The browser '{browser[0]}' cannot be started: {error.strerror}.", remedy) from error
     if status != 0:
         raise FramedexError(f"The browser '{browser[0]}' ended with status {status}.", remedy)
 
 
-def _status_of_start(command: Sequence[str]) -> int:
-    """The exit status of a program; 0 if it still runs after `_PATIENCE` seconds."""
+def _start(command: Sequence[str]) -> int:
+    """Start a program, and return its exit status; 0 if it still runs after `_START_TIMEOUT_S`."""
     nowhere = subprocess.DEVNULL
     process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)  # noqa: TID251
     try:
-        return process.wait(_PATIENCE)
+        return process.wait(_START_TIMEOUT_S)
     except subprocess.TimeoutExpired:
-        process.returncode = 0  # the process is left running on purpose
+        process.returncode = 0  # the process continues, so no ResourceWarning is due
         return 0

@@ -1,5 +1,5 @@
-"""Inputs of verbs: files, filters, logs and pasted text.
+"""Inputs of verbs: files, options, selected calls, logs and pasted text.
 
-Start at `pasted.py` (a clicked or pasted text), `unrecorded.py` (a name without calls), `sides.py` (the two
-recordings of a diff), `budgets.py` and `renewal.py` (an index of an earlier version).
+Start at `pasted_text.py` (a clicked or pasted text), `project_index.py` (the settings and the index of a verb),
+`selection.py` (captures and calls of an answer) and `missing_answers.py` (a name without calls).
 """

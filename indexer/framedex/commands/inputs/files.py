@@ -1,4 +1,4 @@
-"""Files on the command line: `FILE:LINE:COL`, and the base of relative paths."""
+"""Files on the command line: `FILE:LINE:COL`, relative paths, and the resolver of paths in texts."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from framedex.errors import FramedexError
-from framedex.path_resolution.files import is_here_as_typed
+from framedex.path_resolution.files import typed_file_exists
 from framedex.plaintext import printable
-from framedex.portable import host_name
-from framedex.regularfile import open_regular
+from framedex.regularfile import host_name, open_regular
 
 if TYPE_CHECKING:
-    from framedex.path_resolution.rules import PathMap
+    from framedex.index import Index
+    from framedex.path_resolution.files import PathMap
+    from framedex.path_resolution.precedence import PathResolver
+    from framedex.settings import Settings
 
-_PLACE = re.compile(
+_POSITION = re.compile(
     r"(?P<path>.+?)(?:(?::|#L?|(?P<opened>\())(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?(?:-L?\d{1,9})?(?(opened)\)))?:?",
     re.DOTALL,
 )
@@ -27,7 +29,7 @@ _FRAGMENT = re.compile(r"L?(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?(?:-L?\d
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FilePosition:
     """A file as the user named it, with the 1-based line and column if given; `is_line_zero`: the line was 0."""
 
     path: Path
@@ -38,35 +40,35 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The public page of a line whose file is not on this machine; `name` is the place for people."""
+    """The public page of a line whose file is not on this machine; `name` is the displayed position."""
 
     url: str
     name: str
 
 
-def parse_place(text: str) -> Place:
+def parse_file_position(text: str) -> FilePosition:
     """Parse `FILE`, `FILE:LINE`, `FILE:LINE:COL`, `FILE#LLINE`, `FILE(LINE)`, or a URL `file://HOST/FILE#LINE`.
 
-    A text that is the path of an existing file is that file. A range such as `FILE#L12-L20` means its first line. Line
-    0 means no line. Raises FramedexError for the URL of another machine's file.
+    The path of an existing file is that file. A range such as `FILE#L12-L20` means its first line. Line 0 means no
+    line. Raises FramedexError for the URL of another machine's file.
     """
-    if is_here_as_typed(text):
-        return Place(Path(text), None, None)
+    if typed_file_exists(text):
+        return FilePosition(Path(text), None, None)
     if match := _URL.fullmatch(text):
         return _parse_url(*match.groups())
-    match = _PLACE.fullmatch(text)
-    return Place(Path(text), None, None) if match is None else _place(match["path"], match)
+    match = _POSITION.fullmatch(text)
+    return FilePosition(Path(text), None, None) if match is None else _build_position(match["path"], match)
 
 
-def place_itself(place: Place, rules: PathMap) -> Place | None:
-    """The place with its path mapped by a rule, or as it is if the file exists; None otherwise."""
-    if by_rule := rules.there(str(place.path)):
+def resolve_position(place: FilePosition, rules: PathMap) -> FilePosition | None:
+    """The position with its path mapped by a rule, or unchanged if the file exists; None otherwise."""
+    if by_rule := rules.apply(str(place.path)):
         return replace(place, path=Path(by_rule))
-    return place if is_here_as_typed(str(place.path)) else None
+    return place if typed_file_exists(str(place.path)) else None
 
 
-def noted_if_short(place: Place) -> Place:
-    """The same place, with a note if the file has fewer lines: editors then go to the last one."""
+def note_if_too_short(place: FilePosition) -> FilePosition:
+    """Return the position unchanged, and print a note if the file has fewer lines: editors then open its last line."""
     if place.line is None or place.line <= 1:
         return place
     try:
@@ -79,24 +81,24 @@ def noted_if_short(place: Place) -> Place:
         from framedex.commands.output.console import note
 
         lines = words.count(last, "line")
-        note(f"{printable(str(place.path))} has {lines}: line {place.line} belongs to another version.")
+        note(f"{printable(str(place.path))} has {lines}: line {place.line} is from another version of it.")
     return place
 
 
-def _parse_url(host: str, path: str, fragment: str | None) -> Place:
+def _parse_url(host: str, path: str, fragment: str | None) -> FilePosition:
     machine = unquote(host)
     if machine.lower() not in {*_THIS_MACHINE, host_name().lower()}:
         raise FramedexError(f"The file is on the machine {machine}.", "Open the link in a terminal of that machine.")
     file = unquote(path)
-    if fragment is None and not is_here_as_typed(file) and (match := _PLACE.fullmatch(file)):
-        return _place(match["path"], match)  # `file:///x.cc:12`, as some programs print it
-    return _place(file, _FRAGMENT.fullmatch(fragment or ""))
+    if fragment is None and not typed_file_exists(file) and (match := _POSITION.fullmatch(file)):
+        return _build_position(match["path"], match)  # `file:///x.cc:12`, as some programs print it
+    return _build_position(file, _FRAGMENT.fullmatch(fragment or ""))
 
 
-def _place(path: str, numbers: re.Match[str] | None) -> Place:
+def _build_position(path: str, numbers: re.Match[str] | None) -> FilePosition:
     line, column = (numbers["line"], numbers["column"]) if numbers else (None, None)
     is_line_zero = line is not None and not int(line)
-    return Place(Path(path), int(line or 0) or None, int(column or 0) or None, is_line_zero)
+    return FilePosition(Path(path), int(line or 0) or None, int(column or 0) or None, is_line_zero)
 
 
 def working_folder() -> Path:
@@ -113,3 +115,17 @@ def working_folder() -> Path:
 def absolute(path: Path) -> Path:
     """An absolute path. Raises FramedexError for a relative path if the working folder was deleted."""
     return path if path.is_absolute() else working_folder() / path
+
+
+def path_resolver(settings: Settings, file: str, index: Index | None) -> PathResolver:
+    """The resolver of the paths in a text from `file`, where `-` is stdin, by the settings and an index.
+
+    Relative paths start in the folder of the file; those from stdin start in the working folder.
+    """
+    from framedex.path_resolution.precedence import PathResolver
+
+    try:
+        folders = [absolute(Path() if file == "-" else Path(file).parent)]
+    except FramedexError:  # the working folder was deleted
+        folders = []
+    return PathResolver(settings.path_map, settings.sources, folders, index)

@@ -1,4 +1,5 @@
 """`framedex run`: start a program under the recorder.
 
-Start at `program.py` (the command to start), then `launch.py`. `outcome.py` reports the end, including a full disk.
+Start at `program.py` (the command to start), then `launch.py`. `runtimes.py` finds plug-ins, `options.py` has the
+options of the mock and the recorder, and `outcome.py` reports the end, including a full disk.
 """

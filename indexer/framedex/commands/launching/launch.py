@@ -1,4 +1,4 @@
-"""Start a program under the mock TPU or another plug-in, wait for it, and find its captures."""
+"""Run a program under the mock TPU or another plug-in, wait for it, and find its captures."""
 
 from __future__ import annotations
 
@@ -19,25 +19,23 @@ from pathlib import Path
 from framedex.binaries import Contents, KeptBinaries, state_of
 from framedex.captures import (
     Cell,
-    captures_below,
     captures_of_run,
+    project_captures_folder,
     read_metadata,
     write_cells,
-    write_contents,
-    write_end,
+    write_digests,
+    write_end_signal,
 )
 from framedex.commands.inputs.files import absolute, working_folder
-from framedex.commands.launching.mock_settings import check_mock
-from framedex.commands.launching.outcome import Outcome
-from framedex.commands.launching.plugins import Plugin
-from framedex.commands.launching.recorder_report import RecorderReport
-from framedex.commands.launching.runtimes import LEGACY_JAXLIB, Runtime
-from framedex.commands.launching.supervision import supervised
+from framedex.commands.launching.options import check_mock
+from framedex.commands.launching.outcome import Outcome, RecorderReport
+from framedex.commands.launching.runtimes import LEGACY_JAXLIB, Plugin, Runtime
+from framedex.commands.launching.supervision import supervise
 from framedex.errors import FramedexError
-from framedex.interpreters import ask, unusable
+from framedex.folders import program_on_path
+from framedex.interpreters import query_interpreter, unusable_interpreter_error
 from framedex.model import BinaryState
-from framedex.nativepart import PYTHONS, framedex_native
-from framedex.onpath import program_on_path
+from framedex.nativepart import SUPPORTED_PYTHONS, framedex_native
 from framedex.plaintext import printable, shell_word
 from framedex.version import VERSION
 from framedex.words import signal_name
@@ -51,9 +49,9 @@ _PROGRAMS_PYTHONPATH = "FRAMEDEX_PROGRAM_PYTHONPATH"
 class Launch:
     """The parameters of a recorded process.
 
-    `python` is the interpreter. `captures` is the folder for captures; None uses the working folder's. `settings` are
-    environment variables for the mock and the recorder; an empty value keeps the user's own. `plugin` replaces the
-    mock. `runtime` is the way in which JAX enters the mock.
+    `python` is the interpreter. `captures` is the folder for captures; None means the default folder of the working
+    folder. `settings` are environment variables for the mock and the recorder; an empty value keeps the user's own.
+    `plugin` replaces the mock. `runtime` is the API by which JAX uses the mock.
     """
 
     python: str
@@ -64,29 +62,31 @@ class Launch:
     runtime: Runtime = Runtime.PJRT
 
 
-def interpreter(named: str) -> str:
+def find_interpreter(name: str) -> str:
     """The path of an interpreter, from a path or a name on the PATH. Raises FramedexError if there is none."""
-    found = program_on_path(named)
-    if found is None:
-        raise FramedexError(f"There is no {printable(named)} on the PATH.", "Check --python.")
-    return found
+    path = program_on_path(name)
+    if path is None:
+        raise FramedexError(f"There is no {printable(name)} on the PATH.", "Check --python.")
+    return path
 
 
 def check_python(python: str) -> None:
-    """Raise FramedexError unless framedex can record this interpreter."""
-    versions = _versions(python)
+    """Raise FramedexError unless framedex supports the version of this interpreter."""
+    versions = _package_versions(python)
     version = versions["python"]
-    first, last = PYTHONS
-    remedy = f"Use one of Python {_dotted(first)} to {_dotted(last)}: `framedex run --python PATH SCRIPT`."
-    if not first <= _version(version) <= last:
+    first, last = SUPPORTED_PYTHONS
+    remedy = (
+        f"Use one of Python {_format_version(first)} to {_format_version(last)}: `framedex run --python PATH SCRIPT`."
+    )
+    if not first <= _parse_version(version) <= last:
         raise FramedexError(f"{python} is Python {version}, which framedex cannot record.", remedy)
     if version.endswith("t"):
         raise FramedexError(f"{python} is Python {version}: free-threaded Python is not recorded.", remedy)
 
 
-def check_jaxlib(python: str) -> Runtime:
-    """The runtime of this Python's jaxlib or torch_xla. Raises FramedexError if the mock TPU does not support it."""
-    versions = _versions(python)
+def find_runtime(python: str) -> Runtime:
+    """The runtime API of this Python's jaxlib or torch_xla. Raises FramedexError if it is not supported."""
+    versions = _package_versions(python)
     jaxlib = versions.get("jaxlib")
     if jaxlib is None and "torch_xla" in versions:
         return Runtime.PJRT
@@ -99,12 +99,12 @@ def check_jaxlib(python: str) -> Runtime:
             " `framedex run --python PATH SCRIPT`.",
         )
     oldest, newest = SUPPORTED_JAXLIB
-    if not oldest <= _version(jaxlib) <= newest:
+    if not oldest <= _parse_version(jaxlib) <= newest:
         raise FramedexError(
-            f"jaxlib {jaxlib} is not supported: framedex records jaxlib {_dotted(oldest)} to {_dotted(newest)},"
-            f" and {LEGACY_JAXLIB}.",
+            f"jaxlib {jaxlib} is not supported: framedex records jaxlib {_format_version(oldest)} to"
+            f" {_format_version(newest)}, and {LEGACY_JAXLIB}.",
             f"Install one of those: `{shell_word(python)} -m pip install"
-            f" 'jax>={_dotted(oldest)},<{newest[0]}.{newest[1] + 1}'`",
+            f" 'jax>={_format_version(oldest)},<{newest[0]}.{newest[1] + 1}'`",
         )
     return Runtime.PJRT
 
@@ -117,51 +117,55 @@ def shipped_sources() -> Path:
     return framedex_native.library_path().with_name("native")
 
 
-def launch(what: Launch) -> Outcome:
-    """Run the program to its end. Raises FramedexError if it cannot be started or its captures cannot be kept."""
-    captures = absolute(what.captures or captures_below(working_folder()))
-    _make_folder(captures)
+def launch(parameters: Launch) -> Outcome:
+    """Run the program to its end.
+
+    Raises FramedexError if the program cannot be started, or if the folder for captures cannot be written.
+    """
+    captures = absolute(parameters.captures or project_captures_folder(working_folder()))
+    _make_captures_folder(captures)
     run_id = uuid.uuid4().hex
     with RecorderReport() as report:
-        environment = _environment(what, captures, run_id) | report.variables()
+        environment = _program_environment(parameters, captures, run_id) | report.variables()
         try:
-            with supervised([what.python, *what.arguments], environment) as process:
+            with supervise([parameters.python, *parameters.arguments], environment) as process:
                 status = process.wait()
         except OSError as error:
-            raise FramedexError(f"{what.python} cannot be started: {error.strerror}.", "Check --python.") from None
-        told = report.read()
-    made = tuple(captures_of_run(captures, run_id))
-    _keep_cells(made, told.cells, what.arguments)
+            raise FramedexError(
+                f"{parameters.python} cannot be started: {error.strerror}.", "Check --python."
+            ) from None
+        events = report.read()
+    found = tuple(captures_of_run(captures, run_id))
+    _write_cell_texts(found, events.cells, parameters.arguments)
     if status < 0:
-        _note_end(made, process.pid, signal_name(-status))
+        _write_end_signal(found, process.pid, signal_name(-status))
     with suppress(KeyboardInterrupt):  # Ctrl-C skips this step
-        _keep_binaries(made)
-    return Outcome(status, made, what.plugin, what.captures, told)
+        _store_binaries(found)
+    return Outcome(status, found, parameters.plugin, parameters.captures, events)
 
 
-def _keep_cells(captures: Iterable[Path], cells: Mapping[int, Sequence[Cell]], arguments: Sequence[str]) -> None:
-    """Write the texts of a process's cells into its captures, before the captures are indexed."""
-    named = [Path(each).name for each in arguments if each.endswith(".ipynb")]
-    notebook = named[0] if len(named) == 1 else ""
+def _write_cell_texts(captures: Iterable[Path], cells: Mapping[int, Sequence[Cell]], arguments: Sequence[str]) -> None:
+    """Write the texts of notebook cells into the captures of their processes."""
+    notebooks = [Path(each).name for each in arguments if each.endswith(".ipynb")]
+    notebook = notebooks[0] if len(notebooks) == 1 else ""
     for capture in captures if cells else ():
-        with suppress(OSError, FramedexError):  # on a full disk, the cell appears under Python's name for its file
+        with suppress(OSError, FramedexError):  # on a full disk, the cell keeps the file name of its code object
             if of_process := cells.get(read_metadata(capture).pid or 0):
                 write_cells(capture, [replace(each, notebook=each.notebook or notebook) for each in of_process])
 
 
-def _note_end(captures: Iterable[Path], process: int, name: str) -> None:
+def _write_end_signal(captures: Iterable[Path], process: int, signal_name: str) -> None:
     """Write the name of the signal that ended a process into its captures."""
     for capture in captures:
         with suppress(OSError, FramedexError):  # without the signal, `check` knows only which calls had not returned
             if read_metadata(capture).pid == process:
-                write_end(capture, name)
+                write_end_signal(capture, signal_name)
 
 
-def _keep_binaries(captures: Iterable[Path]) -> None:
-    """Write content hashes of the recorded binaries into the captures, and keep copies of the binaries.
+def _store_binaries(captures: Iterable[Path]) -> None:
+    """Write content hashes of the recorded binaries into the captures, and store copies of the binaries.
 
-    The hashes identify a binary at any path. The copies serve if pip or a build replaces a binary before the captures
-    are indexed.
+    The hashes identify a binary at any path. Indexing reads the copies if pip or a build has replaced a binary.
     """
     contents = Contents()
     digests: dict[Path, str] = {}
@@ -173,27 +177,27 @@ def _keep_binaries(captures: Iterable[Path]) -> None:
         return found
 
     for capture in captures:
-        with suppress(OSError):  # without the hash, names have a note if the binary at that path was replaced
-            write_contents(capture, digest)
+        with suppress(OSError):  # without a hash, names are marked if the binary at that path was replaced
+            write_digests(capture, digest)
     kept = KeptBinaries()
     for path, found in digests.items():
         kept.keep(path, found)
 
 
-def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
-    environment = os.environ | {name: value for name, value in what.settings.items() if value}
-    environment |= loading_variables(what.plugin, what.runtime, environment)
+def _program_environment(parameters: Launch, captures: Path, run_id: str) -> dict[str, str]:
+    environment = os.environ | {name: value for name, value in parameters.settings.items() if value}
+    environment |= loading_variables(parameters.plugin, parameters.runtime, environment)
     environment["FRAMEDEX_OUT"] = os.fspath(captures)
-    # Python runs the sitecustomize of this folder, and the folder has only FFI tracing.
-    theirs = environment.pop(_PROGRAMS_PYTHONPATH, None) or environment.get("PYTHONPATH")
-    with _wanting_all():
-        python_path = [os.fspath(framedex_native.ffi_startup_path()), *filter(None, [theirs])]
+    # Python runs the sitecustomize.py of this folder, which traces FFI.
+    program_pythonpath = environment.pop(_PROGRAMS_PYTHONPATH, None) or environment.get("PYTHONPATH")
+    with _requiring_native_files():
+        python_path = [os.fspath(framedex_native.ffi_startup_path()), *filter(None, [program_pythonpath])]
     environment["PYTHONPATH"] = os.pathsep.join(python_path)
-    return environment | metadata_variable(run_id, what.python, what.arguments)
+    return environment | metadata_variable(run_id, parameters.python, parameters.arguments)
 
 
 def metadata_variable(run_id: str, python: str, arguments: Sequence[str], cell: str = "") -> dict[str, str]:
-    """The variable with the metadata for a capture of a run, or of a notebook cell.
+    """The environment variable with the metadata for the captures of a run, or of a notebook cell.
 
     Raises FramedexError if the Python cannot be run.
     """
@@ -201,19 +205,19 @@ def metadata_variable(run_id: str, python: str, arguments: Sequence[str], cell: 
         "run": run_id,
         "framedex": VERSION,
         "arguments": arguments,
-        "packages": _versions(python),
+        "packages": _package_versions(python),
         **({"cell": cell} if cell else {}),
     }
     return {"FRAMEDEX_METADATA": json.dumps(metadata)}
 
 
 def loading_variables(plugin: Plugin | None, runtime: Runtime, environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that make JAX load the mock TPU, or a plug-in, through framedex.
+    """The environment variables that make JAX load the mock TPU, or a plug-in, through framedex.
 
-    `environment` has all other variables. Raises FramedexError if JAX could not load it: JAX would silently continue
-    without it.
+    `environment` has all other variables. Raises FramedexError if the library cannot be loaded: JAX would silently
+    continue without it.
     """
-    with _wanting_all():
+    with _requiring_native_files():
         library = framedex_native.library_path()
         check_library(library)
         if plugin is None:
@@ -221,13 +225,13 @@ def loading_variables(plugin: Plugin | None, runtime: Runtime, environment: Mapp
             check_mock(library, {**environment, **variables}, runtime)
             return variables
         if plugin.name is None:
-            return plugin.met_by(framedex_native.preload_path(), environment)
-        return plugin.loaded_by(library, environment)
+            return plugin.preload_variables(framedex_native.preload_path(), environment)
+        return plugin.library_variables(library, environment)
 
 
 @contextmanager
-def _wanting_all() -> Iterator[None]:
-    """Raise FramedexError if a file of the native part is missing."""
+def _requiring_native_files() -> Iterator[None]:
+    """Convert FileNotFoundError in the block to FramedexError: a file of the native part is missing."""
     try:
         yield
     except FileNotFoundError as error:
@@ -245,7 +249,7 @@ def check_library(library: Path) -> None:
         ) from None
 
 
-def _make_folder(captures: Path) -> None:
+def _make_captures_folder(captures: Path) -> None:
     try:
         captures.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -257,9 +261,9 @@ def _make_folder(captures: Path) -> None:
         raise FramedexError(f"{captures} cannot be written.", "Name another folder: `framedex run -o DIR SCRIPT`.")
 
 
-def _versions(python: str) -> dict[str, str]:
+def _package_versions(python: str) -> dict[str, str]:
     """The versions of a Python and its packages; the version of a free-threaded Python ends in `t`."""
-    return _own_versions() if python == sys.executable else _versions_of(python)  # noqa: TID251
+    return _own_versions() if python == sys.executable else _query_versions(python)  # noqa: TID251
 
 
 def _own_versions() -> dict[str, str]:
@@ -271,7 +275,7 @@ def _own_versions() -> dict[str, str]:
 
 
 @cache
-def _versions_of(python: str) -> dict[str, str]:
+def _query_versions(python: str) -> dict[str, str]:
     program = (
         "versions = {'python': '.'.join(map(str, sys.version_info[:3])) + ('t' if 't' in sys.abiflags else '')}\n"
         "for package in ('jax', 'jaxlib', 'torch_xla'):\n"
@@ -280,17 +284,17 @@ def _versions_of(python: str) -> dict[str, str]:
         "print(json.dumps(versions))"
     )
     try:
-        versions: dict[str, str] = ask(python, program)
+        versions: dict[str, str] = query_interpreter(python, program)
     except (OSError, subprocess.CalledProcessError, ValueError) as error:
-        raise unusable(python, error) from None
+        raise unusable_interpreter_error(python, error) from None
     return versions
 
 
-def _version(text: str) -> tuple[int, int]:
+def _parse_version(text: str) -> tuple[int, int]:
     """The first two numbers of a version; (0, 0) if the version does not start with two numbers."""
     match = re.match(r"(\d+)\.(\d+)", text)
     return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
-def _dotted(version: tuple[int, int]) -> str:
+def _format_version(version: tuple[int, int]) -> str:
     return ".".join(map(str, version))

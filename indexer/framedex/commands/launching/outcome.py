@@ -1,42 +1,107 @@
-"""The report of `framedex run` at the end: recorded calls, missing data with the reason, and the next command."""
+"""The final report of `framedex run`: recorded calls, missing data with the reason, and the next command.
+
+Recorders write their events to a memory file of the launcher, by its path below /proc. So events survive a full disk,
+and the program has no additional open file.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 from pathlib import Path
 
-from framedex.captures import RecordCounts, captures_below, count_records, read_metadata
+from framedex.captures import Cell, RecordCounts, count_records, project_captures_folder, read_metadata
+from framedex.capturetext import stopped_early
 from framedex.commands.inputs.files import absolute, working_folder
-from framedex.commands.launching.plugins import Plugin
-from framedex.commands.launching.recorder_report import Told
-from framedex.commands.output.proposals import command
+from framedex.commands.launching.runtimes import Plugin
+from framedex.commands.output.proposals import format_command
 from framedex.errors import FramedexError
-from framedex.missing import stopped_early
 from framedex.model import Stops
 from framedex.plaintext import printable
 from framedex.words import count, signal_name
+
+_REPORT_VARIABLE = "FRAMEDEX_REPORT"
+REPORT_NAME = "framedex-report"
+"""The name by which the recorder recognises the memory file: another process may have reused the launcher's pid."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecorderEvents:
+    """The folders of started captures, reasons for failed ones, and the cells that ran, by process id."""
+
+    started: tuple[Path, ...] = ()
+    failures: tuple[str, ...] = ()
+    cells: Mapping[int, Sequence[Cell]] = field(default_factory=dict)
+
+
+class RecorderReport:
+    """A memory file for the events of recorders, as a context manager. Without memfd support there are no events."""
+
+    def __init__(self) -> None:
+        try:
+            self._file: int | None = os.memfd_create(REPORT_NAME)
+        except OSError:
+            self._file = None
+
+    def __enter__(self) -> RecorderReport:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def variables(self) -> dict[str, str]:
+        """The environment variables that pass the memory file to the program."""
+        return {} if self._file is None else {_REPORT_VARIABLE: f"/proc/{os.getpid()}/fd/{self._file}"}
+
+    def read(self) -> RecorderEvents:
+        """Return the events so far."""
+        if self._file is None:
+            return RecorderEvents()
+        entries = os.pread(self._file, os.fstat(self._file).st_size, 0).split(b"\0")
+        events = [entry.partition(b" ") for entry in entries]
+        return RecorderEvents(
+            tuple(Path(os.fsdecode(text)) for kind, _, text in events if kind == b"began"),
+            tuple(text.decode("utf-8", "replace") for kind, _, text in events if kind == b"failed"),
+            _parse_cells(text for kind, _, text in events if kind == b"cell"),
+        )
+
+
+def _parse_cells(entries: Iterable[bytes]) -> dict[int, list[Cell]]:
+    """The cells by process id. A repeated cell has one entry; malformed entries are skipped."""
+    cells_by_pid: dict[int, dict[str, Cell]] = {}
+    for entry in entries:
+        try:
+            fields = json.loads(entry)
+            pid, number = int(fields["pid"]), int(fields["number"])
+            cell = Cell(str(fields["file"]), f"In[{number}]", str(fields["text"]), str(fields["notebook"]))
+        except (ValueError, LookupError, TypeError):
+            continue
+        cells_by_pid.setdefault(pid, {})[cell.recorded] = cell
+    return {pid: list(cells.values()) for pid, cells in cells_by_pid.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The end of a program, and its captures.
 
-    `status` is negative after a signal. `plugin` is the plug-in of the launch. `output` is the folder that the user
-    named for captures. `told` is the report of the recorders in its processes.
+    `status` is negative after a signal. `plugin` is the recorded plug-in. `output` is the folder that the user named
+    for captures. `events` are those of the recorders in its processes.
     """
 
     status: int
     captures: tuple[Path, ...]
     plugin: Plugin | None = None
     output: Path | None = None
-    told: Told = field(default_factory=Told)
+    events: RecorderEvents = field(default_factory=RecorderEvents)
 
     def summary(self) -> str:
         """Return the number of recorded calls and the next command, or the reason for an empty recording.
@@ -44,50 +109,50 @@ class Outcome:
         Lines about missing calls come first.
         """
         counts = [count_records(capture) for capture in self.captures]
-        return "\n".join([*self._missing(counts), self._recorded(counts)])
+        return "\n".join([*self._missing_lines(counts), self._recorded_line(counts)])
 
     def raise_signal(self) -> None:
-        """End this process by the signal that ended the program, without a second core file."""
+        """End this process with the signal that ended the program, without a second core file."""
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if -self.status not in (signal.SIGKILL, signal.SIGSTOP):  # these two have no handlers
             signal.signal(-self.status, signal.SIG_DFL)
         os.kill(os.getpid(), -self.status)
 
-    def _recorded(self, counts: Sequence[RecordCounts]) -> str:
+    def _recorded_line(self, counts: Sequence[RecordCounts]) -> str:
         ended = f"the program was ended by {signal_name(-self.status)}; " if self.status < 0 else ""
         if os.environ.get("FRAMEDEX_RECORD") == "0":
             return f"{ended}nothing is recorded (FRAMEDEX_RECORD=0)."
         if not self.captures:
-            return f"{ended}nothing was recorded: {self._why_nothing()}"
+            return f"{ended}nothing was recorded: {self._empty_reason()}"
         calls, threads = sum(each.calls for each in counts), sum(each.threads for each in counts)
-        where = printable(_short(self.captures[0]))
+        where = printable(_short_path(self.captures[0]))
         more = f" and {len(self.captures) - 1} more" if len(self.captures) > 1 else ""
         if not calls and (chosen := self._selected_by()):
-            return f"{ended}recorded no call in {where}{more}: none fits {' and '.join(chosen)}."
+            return f"{ended}recorded no calls in {where}{more}: none matches {' and '.join(chosen)}."
         counted = f"{count(calls, 'call')} on {count(threads, 'thread')}"
-        return f"{ended}recorded {counted} in {where}{more}. Next: {self._next()}"
+        return f"{ended}recorded {counted} in {where}{more}. Next: {self._next_command()}"
 
-    def _missing(self, counts: Iterable[RecordCounts]) -> Iterator[str]:
+    def _missing_lines(self, counts: Iterable[RecordCounts]) -> Iterator[str]:
         stops = reduce(or_, (each.stops for each in counts), Stops())
         if stops:
             yield f"NOT ALL CALLS ARE RECORDED. {stopped_early(stops)}"
-        if self.captures and self.told.failures:
-            failed = len(self.told.failures)
+        if self.captures and self.events.failures:
+            failed = len(self.events.failures)
             processes = "one of its processes" if failed == 1 else f"{failed} of its processes"
-            yield f"NOT ALL CALLS ARE RECORDED. Nothing of {processes}: {printable(self.told.failures[0])}"
-        if self.captures and (gone := self._gone()):
-            yield f"NOT ALL CALLS ARE RECORDED. {_removed(gone)}"
+            yield f"NOT ALL CALLS ARE RECORDED. Recording failed in {processes}: {printable(self.events.failures[0])}"
+        if self.captures and (gone := self._removed_captures()):
+            yield f"NOT ALL CALLS ARE RECORDED. {_format_removed(gone)}"
 
     def _selected_by(self) -> list[str]:
         """The options that selected the calls to record, such as `--include`."""
         variables = {name for capture in self.captures for name in read_metadata(capture).selected_by}
         return sorted(name.replace("FRAMEDEX_", "--").lower() for name in variables)
 
-    def _why_nothing(self) -> str:
-        if self.told.failures:
-            return printable(self.told.failures[0])
-        if gone := self._gone():
-            return _removed(gone)
+    def _empty_reason(self) -> str:
+        if self.events.failures:
+            return printable(self.events.failures[0])
+        if gone := self._removed_captures():
+            return _format_removed(gone)
         if self.plugin:
             return f"the program never loaded {printable(os.fspath(self.plugin.path))}, or ended before that."
         platforms = os.environ.get("JAX_PLATFORMS", "")
@@ -96,26 +161,27 @@ class Outcome:
             return f"JAX_PLATFORMS={chosen} keeps JAX off the TPU. Unset it, or use JAX_PLATFORMS=tpu,cpu."
         return "the program never opened JAX's TPU (jax.devices() or jax.device_put does), or ended before that."
 
-    def _gone(self) -> list[Path]:
-        """The captures that were started and have disappeared."""
-        return [folder for folder in self.told.began if not os.path.lexists(folder)]
+    def _removed_captures(self) -> list[Path]:
+        """The captures that were started and no longer exist."""
+        return [folder for folder in self.events.started if not os.path.lexists(folder)]
 
-    def _next(self) -> str:
+    def _next_command(self) -> str:
         """The command that indexes the captures, as the user types it."""
         with suppress(FramedexError):
-            if self.output is None or absolute(self.output) == captures_below(working_folder()):
-                return command("index")
+            if self.output is None or absolute(self.output) == project_captures_folder(working_folder()):
+                return format_command("index")
         assert self.output is not None
         folder = os.fspath(self.output)
-        return command("index", f"./{folder}" if folder.startswith("-") else folder)
+        return format_command("index", f"./{folder}" if folder.startswith("-") else folder)
 
 
-def _removed(folders: list[Path]) -> str:
+def _format_removed(folders: list[Path]) -> str:
     more = f" and {len(folders) - 1} more" if len(folders) > 1 else ""
-    return f"The capture {printable(_short(folders[0]))}{more} was removed while the program ran. Run it again."
+    capture = printable(_short_path(folders[0]))
+    return f"The capture {capture}{more} was removed while the program ran. Run the program again."
 
 
-def _short(path: Path) -> str:
+def _short_path(path: Path) -> str:
     """The path relative to the working folder if it is below it, otherwise the whole path."""
     with suppress(FramedexError):
         here = working_folder()

@@ -1,8 +1,8 @@
-"""Runs a child process as if the user had started it directly: signals reach it once, and it ends with this process.
+"""Run a child process as if the user had started it directly: each signal reaches it once, and it dies with us.
 
 A signal from a terminal, or to a process group, reaches the child without our help. A signal to this process alone must
-be forwarded. The kernel does not tell a process which of the two happened. So a third process of the same group, the
-witness (`witness.py`), reports each signal that the whole group receives.
+be forwarded. A process cannot distinguish the two. So a third process of the same group, the witness (`witness.py`),
+reports each signal that the whole group receives.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from pathlib import Path
 from types import FrameType
 
 from framedex.commands.launching import witness
-from framedex.interpreters import bare_code
+from framedex.interpreters import bare_code_command
 
-_START_S = 2.0
+_START_TIMEOUT_S = 2.0
 """The longest time that the witness may take to start."""
-_DELAY_S = 0.05
-"""The longest time in which the started witness reports a signal. It waits in the kernel, so 1 ms is common."""
+_REPORT_TIMEOUT_S = 0.05
+"""The longest time that the running witness needs to report a signal; 1 ms is typical."""
 
-_POLL_S = 1.0
-"""The longest time until the end of a program is noticed if our parent process has blocked SIGCHLD."""
+_POLL_INTERVAL_S = 1.0
+"""The interval of checks for the program's end, which matter if our parent process has blocked SIGCHLD."""
 
-_MANY_SIGNALS = 1 << 16
-"""More bytes than the pipe holds."""
+_PIPE_READ_BYTES = 1 << 16
+"""The size of one read, which empties the pipe."""
 
-# Signals without a possible handler, that report an error of this process itself, or that stop a background job.
+# Signals that cannot be handled, that report an error of this process itself, or that stop a background job.
 _NOT_FORWARDED = {
     *("SIGBUS", "SIGCHLD", "SIGFPE", "SIGILL", "SIGKILL", "SIGPIPE", "SIGSEGV", "SIGSTOP", "SIGTTIN", "SIGTTOU"),
 }
@@ -40,7 +40,7 @@ _NOT_FORWARDED = {
 
 @dataclass(frozen=True)
 class SupervisedProcess:
-    """A child process, and the end of a pipe to which Python writes a byte for each signal."""
+    """A child process, and the read end of a pipe to which Python writes a byte for each signal."""
 
     _process: subprocess.Popen[bytes]  # noqa: TID251
     _signals: int
@@ -53,17 +53,17 @@ class SupervisedProcess:
     def wait(self) -> int:
         """Wait for the end, and return the exit status: negative if a signal ended the process.
 
-        Python runs handlers in the main thread. If the kernel delivers a signal to another thread, a plain wait of the
-        main thread continues, and the handler does not run. SIGCHLD, which reports the end, writes a byte, too.
+        Python runs signal handlers in the main thread. If the kernel delivers a signal to another thread, a plain wait
+        in the main thread would not return, and no handler would run. SIGCHLD also writes a byte.
         """
         while (status := self._process.poll()) is None:
-            if select.select([self._signals], [], [], _POLL_S)[0]:
-                os.read(self._signals, _MANY_SIGNALS)
+            if select.select([self._signals], [], [], _POLL_INTERVAL_S)[0]:
+                os.read(self._signals, _PIPE_READ_BYTES)
         return status
 
 
 @contextmanager
-def supervised(
+def supervise(
     command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
 ) -> Iterator[SupervisedProcess]:
     """Start a command, and forward signals to it while the block lasts.
@@ -72,41 +72,41 @@ def supervised(
     cannot be started. Call it in the main thread.
     """
     forwarded = [number for number in signal.valid_signals() if _is_forwarded(number)]
-    early: list[int] = []
+    early_signals: list[int] = []
     process: subprocess.Popen[bytes] | None = None  # noqa: TID251
-    watching = _Witness()
-    stops_with_program = False
+    signal_witness = _Witness()
+    is_stop_pending = False
 
     def forward(number: int, _frame: FrameType | None = None) -> None:
-        nonlocal stops_with_program
+        nonlocal is_stop_pending
         if process is None:
-            early.append(number)
+            early_signals.append(number)
             return
-        if not watching.received(number):
+        if not signal_witness.has_group_received(number):
             process.send_signal(number)
         if number in (signal.SIGTSTP, signal.SIGCONT):
-            stops_with_program = number == signal.SIGTSTP
-        follow()
+            is_stop_pending = number == signal.SIGTSTP
+        stop_with_program()
 
-    def follow(_number: int = 0, _frame: FrameType | None = None) -> None:
-        nonlocal stops_with_program
-        if stops_with_program and process is not None and _has_stopped(process.pid):
-            stops_with_program = False
+    def stop_with_program(_number: int = 0, _frame: FrameType | None = None) -> None:
+        nonlocal is_stop_pending
+        if is_stop_pending and process is not None and _has_stopped(process.pid):
+            is_stop_pending = False
             os.kill(os.getpid(), signal.SIGSTOP)
 
     signals, wakeup = os.pipe()
-    for end in (signals, wakeup):
-        os.set_blocking(end, False)
+    for descriptor in (signals, wakeup):
+        os.set_blocking(descriptor, False)
     wakeup_before = signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
     handlers = {number: signal.signal(number, forward) for number in forwarded}
-    handlers[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, follow)
+    handlers[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, stop_with_program)
     ignores_ends = handlers[signal.SIGCHLD] is signal.SIG_IGN
     try:
         process = subprocess.Popen(  # noqa: TID251
-            command, env=environment, cwd=folder, preexec_fn=_ignore_ends if ignores_ends else None
+            command, env=environment, cwd=folder, preexec_fn=_ignore_child_ends if ignores_ends else None
         )
-        watching.guard(process.pid)
-        for number in early:
+        signal_witness.guard(process.pid)
+        for number in early_signals:
             forward(number)
         yield SupervisedProcess(process, signals)
     except BaseException:
@@ -117,23 +117,23 @@ def supervised(
         for number, handler in handlers.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
         signal.set_wakeup_fd(wakeup_before)
-        for end in (signals, wakeup):
-            os.close(end)
-        watching.end()
+        for descriptor in (signals, wakeup):
+            os.close(descriptor)
+        signal_witness.stop()
 
 
 def _is_forwarded(number: int) -> bool:
-    """Whether this process handles a signal. A child inherits that a signal is ignored, as under nohup."""
+    """Whether to forward a signal. A child inherits ignored signals, as under nohup, so those are not forwarded."""
     return getattr(number, "name", "") not in _NOT_FORWARDED and signal.getsignal(number) is not signal.SIG_IGN
 
 
-def _ignore_ends() -> None:
-    """Leave a child the ignored SIGCHLD of this process, which itself needs the signal to learn the child's status."""
+def _ignore_child_ends() -> None:
+    """Ignore SIGCHLD in a child, because our parent ignored it. This process handles it to get the child's status."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
 
 def _has_stopped(child: int) -> bool:
-    """Whether a signal has stopped the child. A program that handles SIGTSTP, or has no shell above it, continues."""
+    """Whether a signal has stopped the child. A program that handles SIGTSTP, or runs without a shell, continues."""
     with suppress(ChildProcessError):
         return os.waitid(os.P_PID, child, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
     return False
@@ -145,7 +145,7 @@ class _Witness:
     def __init__(self) -> None:
         self._reported: dict[int, float] = {}
         self._has_started = False
-        command = bare_code(Path(witness.__file__).read_text())
+        command = bare_code_command(Path(witness.__file__).read_text())
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
             self._process = subprocess.Popen(  # noqa: TID251
@@ -158,25 +158,25 @@ class _Witness:
         os.set_blocking(self._pipe, False)  # a handler can interrupt another one between its select() and read()
 
     def guard(self, program: int) -> None:
-        """Have this process killed after the death of the supervisor."""
+        """Let the witness kill this process if the supervisor dies."""
         assert self._process.stdin
         with suppress(BrokenPipeError):
             self._process.stdin.write(b"%d\n" % program)
             self._process.stdin.flush()
 
-    def received(self, number: int) -> bool:
-        """Whether the group has just received this signal. True once for each time."""
+    def has_group_received(self, number: int) -> bool:
+        """Whether the process group has just received this signal. Each reception gives True once."""
         if not self._has_started:
-            self._read(_START_S)
-        deadline = time.monotonic() + _DELAY_S
+            self._read(_START_TIMEOUT_S)
+        deadline = time.monotonic() + _REPORT_TIMEOUT_S
         while True:
-            if self._reported.pop(number, 0.0) >= deadline - 2 * _DELAY_S:
+            if self._reported.pop(number, 0.0) >= deadline - 2 * _REPORT_TIMEOUT_S:
                 return True
             if not self._read(max(0.0, deadline - time.monotonic())):
                 return False
 
     def _read(self, timeout: float) -> bool:
-        """Read one report. False if none comes in `timeout` seconds."""
+        """Read one report. False if none arrives within `timeout` seconds."""
         if not select.select([self._pipe], [], [], timeout)[0]:
             return False
         try:
@@ -190,7 +190,7 @@ class _Witness:
         self._reported[number] = reported_at
         return True
 
-    def end(self) -> None:
-        """Kill the process before it notices the end of its input."""
+    def stop(self) -> None:
+        """Kill the witness before it reads the end of its input, after which it would kill the program."""
         self._process.kill()
         self._process.communicate()

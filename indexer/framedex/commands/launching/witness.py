@@ -1,8 +1,8 @@
-"""Reports each signal that its process group receives, as a program of its own: `supervision.py` starts it.
+"""A program that reports each signal of its process group; `supervision.py` starts it.
 
-It starts with all signals blocked. Standard output gets one record of zeros, then one for each signal. The
-first line of standard input is the process id of the supervised program. At the end of standard input, which is the end
-of the supervisor, it kills that program.
+It starts with all signals blocked. It writes one record of zeros to stdout, then one record for each signal. The first
+line of stdin is the process id of the supervised program. At the end of stdin, when the supervisor has ended, it kills
+that program.
 """
 
 import os
@@ -19,17 +19,20 @@ REPORT = struct.Struct("<Bd")
 
 
 def kill_program_after_supervisor() -> None:
-    """Wait for the end of the supervisor."""
+    """Wait until stdin ends, then kill the supervised program."""
     number = sys.stdin.readline()
     if number:
-        kill = _killer(int(number))
+        kill = _make_killer(int(number))
         sys.stdin.read()
         kill(signal.SIGKILL)
     os._exit(0)
 
 
-def _killer(program: int) -> Callable[[int], None]:
-    """A function that sends a signal to a process. Kernels before 5.3 and the Python of uv have no `pidfd_open`."""
+def _make_killer(program: int) -> Callable[[int], None]:
+    """A function that sends a signal to a process, if possible by pidfd.
+
+    Kernels before 5.3 and the Python of uv have no `pidfd_open`.
+    """
     try:
         return partial(signal.pidfd_send_signal, os.pidfd_open(program))
     except (AttributeError, OSError):
@@ -37,7 +40,7 @@ def _killer(program: int) -> Callable[[int], None]:
 
 
 def report_signals() -> None:
-    """Write a record for each signal, for ever."""
+    """Write a record for each signal, in an endless loop."""
     os.write(1, REPORT.pack(0, 0.0))
     while True:
         number = signal.sigwait(signal.valid_signals())

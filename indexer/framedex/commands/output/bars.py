@@ -18,27 +18,27 @@ from framedex import words
 from framedex.plaintext import truncate
 from framedex.progress import Advance, Progress, Silence
 
-_BESIDE_LABEL = 40  # columns for the counts, the remaining time, and a short bar
-_STEPS = 200  # steps of a bar: drawing costs more than reading a small file
+_COUNTS_WIDTH = 40  # columns for the counts, the remaining time, and a short bar
+_STEPS = 200  # drawings of a bar at most: drawing takes longer than reading a small file
 _UNCOUNTED_STEP = 100
-_AT_ONCE = 1.0  # seconds
-_BETWEEN = 0.1  # seconds between two drawings of one bar
+_FIRST_DRAWING_S = 1.0  # when the bar of a query appears
+_REDRAW_INTERVAL_S = 0.1
 _UP_AND_ERASE = "\x1b[A\x1b[2K"
 
 
 @contextmanager
 def progress_on_terminal() -> Iterator[Progress]:
-    """A listener that draws bars if stderr is a terminal, and is silent otherwise."""
-    yield _Drawn() if _is_watched() else Silence()
+    """Yield a progress listener that draws bars if stderr is a terminal, and is silent otherwise."""
+    yield _BarProgress() if _can_draw_bars() else Silence()
 
 
-def progress_of_questions() -> Progress:
-    """A listener for queries, which are usually fast: it draws a bar after one second."""
-    return _DrawnLate() if _is_watched() else Silence()
+def query_progress() -> Progress:
+    """A progress listener for queries, which are usually fast: it draws a bar after one second."""
+    return _DelayedBarProgress() if _can_draw_bars() else Silence()
 
 
-def is_output_seen() -> bool:
-    """Whether printed rows appear at once, on a terminal or through a pipe.
+def is_output_live() -> bool:
+    """Whether the user sees rows as they are printed: stdout is a terminal or a pipe.
 
     A progress bar would then appear between the rows.
     """
@@ -48,11 +48,11 @@ def is_output_seen() -> bool:
         return False
 
 
-def _is_watched() -> bool:
+def _can_draw_bars() -> bool:
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
-class _Drawn:
+class _BarProgress:
     @contextmanager
     def task(self, description: str, total: int | None) -> Iterator[Advance]:
         """Draw a bar for the duration of the work."""
@@ -67,14 +67,14 @@ class _Drawn:
         The remaining time is omitted in a narrow terminal.
         """
         columns = shutil.get_terminal_size().columns
-        counted = _Calls(began)
-        items: Iterator[Any] | None = count() if total is None else None  # texts appear beside the bar
+        call_rate = _CallRate(began)
+        items: Iterator[Any] | None = count() if total is None else None  # without a total, texts appear beside the bar
         with click.progressbar(
             items,
             length=total,
-            label=truncate(description, columns - _BESIDE_LABEL),
+            label=truncate(description, columns - _COUNTS_WIDTH),
             show_pos=True,
-            show_eta=columns >= _BESIDE_LABEL,
+            show_eta=columns >= _COUNTS_WIDTH,
             width=0,
             update_min_steps=steps,
             item_show_func=lambda calls: calls,
@@ -83,8 +83,8 @@ class _Drawn:
             bar.start -= time.monotonic() - began
 
             def advance(amount: int, /, calls: int = 0) -> None:
-                text = counted.added(calls) if calls else None
-                if text is not None and columns >= _BESIDE_LABEL + len(text) + len(description):
+                text = call_rate.add(calls) if calls else None
+                if text is not None and columns >= _COUNTS_WIDTH + len(text) + len(description):
                     bar.show_pos = False  # calls say more than units of work
                     bar.update(amount, text)
                 else:
@@ -98,8 +98,8 @@ class _Drawn:
         click.echo(text, err=True)
 
 
-class _DrawnLate(Silence):
-    """A listener that draws a bar for work of more than one second.
+class _DelayedBarProgress(Silence):
+    """A progress listener that draws a bar for work that takes more than one second.
 
     It redraws by the clock, because steps may have any duration.
     """
@@ -108,34 +108,34 @@ class _DrawnLate(Silence):
     def task(self, description: str, total: int | None) -> Iterator[Advance]:
         """Draw a bar after one second."""
         began = time.monotonic()
-        due = began + _AT_ONCE
-        done, seen = 0, 0
-        drawn: Advance | None = None
+        due = began + _FIRST_DRAWING_S
+        done, calls_done = 0, 0
+        bar: Advance | None = None
         with ExitStack() as stack:
 
             def advance(amount: int, /, calls: int = 0) -> None:
-                nonlocal done, seen, drawn, due
-                done, seen = done + amount, seen + calls
+                nonlocal done, calls_done, bar, due
+                done, calls_done = done + amount, calls_done + calls
                 if (now := time.monotonic()) < due:
                     return
-                due = now + _BETWEEN
-                if drawn is None:
-                    drawn = stack.enter_context(_Drawn().bar(description, total, 1, began))
-                drawn(done, seen)
-                done, seen = 0, 0
+                due = now + _REDRAW_INTERVAL_S
+                if bar is None:
+                    bar = stack.enter_context(_BarProgress().bar(description, total, 1, began))
+                bar(done, calls_done)
+                done, calls_done = 0, 0
 
             yield advance
 
 
-class _Calls:
-    """The number of calls since a time, and the calls per second."""
+class _CallRate:
+    """A counter of calls, and of calls per second since it began."""
 
     def __init__(self, began: float) -> None:
         self._began = began
         self._calls = 0
 
-    def added(self, calls: int) -> str:
-        """Add calls, and return the counts as text."""
+    def add(self, calls: int) -> str:
+        """Add calls, and format the count and the rate."""
         self._calls += calls
         rate = self._calls / max(time.monotonic() - self._began, 1e-3)
         return f"{words.count(self._calls, 'call')}, {rate:,.0f}/s"

@@ -4,19 +4,138 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
+from dataclasses import replace
+from itertools import islice, pairwise
 from textwrap import indent
 from typing import Any, NoReturn
 
 import click
 
-from framedex.commands.output.layout import fit_line
-from framedex.commands.output.proposals import noting
-from framedex.commands.output.terminal import Line, Terminal, paint, standard_output
+from framedex.commands.output.proposals import note_line
+from framedex.commands.output.terminal import Line, Span, Terminal, paint, replace_unsupported_links, standard_output
 from framedex.errors import FramedexError
+
+_GAP = re.compile(r"(?<=\S) {2,}")
+_DEEPER = 4
+_LABEL = 14
+
+
+def fit_line(line: Line, terminal: Terminal) -> Iterator[Line]:
+    """Break a line so that it fits the terminal, if words and paths allow; without a terminal it stays whole."""
+    line = replace_unsupported_links(line, terminal)
+    width = terminal.width
+    if width is None or _length(line) <= width:
+        yield line
+        return
+    line = _with_short_paths(line, width, terminal)
+    if _length(line) <= width:
+        yield line
+    else:
+        yield from _broken(line, width)
+
+
+def _length(line: Line) -> int:
+    return len("".join(span.text for span in line).rstrip(" "))
+
+
+def _with_short_paths(line: Line, width: int, terminal: Terminal) -> Line:
+    """The line with elastic and linked paths shortened to `…/` and as many of the last folders as fit."""
+    spans = list(line)
+    for index, span in enumerate(spans):
+        too_long = _length(tuple(spans)) - width
+        if too_long > 0 and (span.elastic or terminal.follows(span.link)):
+            spans[index] = replace(span, text=_short_path(span.text, len(span.text) - too_long))
+    return tuple(spans)
+
+
+def _short_path(path: str, width: int) -> str:
+    """The path without as many first folders as needed. Its last name stays whole, even if it exceeds the width."""
+    parts = path.split("/")
+    for first in range(2, len(parts)):
+        shorter = "/".join(("…", *parts[first:]))
+        if len(shorter) <= width or first == len(parts) - 1:
+            return shorter
+    return path
+
+
+def _broken(line: Line, width: int) -> Iterator[Line]:
+    parts = _parts(line)
+    indent = _indent(parts, width)
+    row: list[Span] = []
+    for part in parts:
+        is_text = all(span.link is None for span in part)
+        if row and _length((*row, *part)) > width and not (is_text and _length(_stripped(part)) > width - indent):
+            yield tuple(row)
+            row = [Span(" " * indent), *_stripped(part)]
+        else:
+            row.extend(part)
+        while _length(tuple(row)) > width and (split := _split_words(tuple(row), width, indent)):
+            yield split[0]
+            row = list(split[1])
+    if row:
+        yield tuple(row)
+
+
+def _indent(parts: Sequence[Line], width: int) -> int:
+    """The indentation of continuation lines: under the text after a short label, otherwise deeper than the line."""
+    first = "".join(span.text for span in parts[0])
+    if len(parts) > 1 and len(first) < _LABEL:  # a label, or a number of calls
+        second = "".join(span.text for span in parts[1])
+        gap = len(first) - len(first.rstrip(" ")) + len(second) - len(second.lstrip(" "))
+        return min(len(first.rstrip(" ")) + gap, width // 2)
+    return min(len(first) - len(first.lstrip(" ")) + _DEEPER, width // 2)
+
+
+def _parts(line: Line) -> list[Line]:
+    """The pieces of a line between possible breaks, each with the gap before it."""
+    parts: list[list[Span]] = [[]]
+    for span in line:
+        starts = [0, *(match.start() for match in _GAP.finditer(span.text)), len(span.text)]
+        for begin, end in pairwise(starts):
+            piece = replace(span, text=span.text[begin:end])
+            before = "".join(each.text for each in parts[-1])
+            if before.strip() and (piece.text.startswith("  ") or before.endswith("  ")):
+                parts.append([])
+            parts[-1].append(piece)
+    return [tuple(part) for part in parts]
+
+
+def _stripped(part: Line) -> Line:
+    first, *rest = part
+    return (replace(first, text=first.text.lstrip(" ")), *rest)
+
+
+def _split_words(row: Line, width: int, indent: int) -> tuple[Line, Line] | None:
+    """Split a row at the last blank within the width, otherwise at the first blank after it; None without a blank.
+
+    Blanks within links and proposed commands do not count.
+    """
+    position = 0
+    best: tuple[int, int] | None = None
+    seen_text = False
+    for index, span in enumerate(row):
+        for offset, character in enumerate(span.text):
+            if (
+                character == " "
+                and seen_text
+                and span.link is None
+                and not span.whole
+                and (best is None or position <= width)
+            ):
+                best = index, offset
+            seen_text = seen_text or character != " "
+            position += 1
+    if best is None:
+        return None
+    index, offset = best
+    before = (*row[:index], replace(row[index], text=row[index].text[:offset]))
+    after = _stripped((replace(row[index], text=row[index].text[offset:]), *row[index + 1 :]))
+    return before, (Span(" " * indent), *after)
+
 
 _AT_ONCE = 4_096  # lines
 
@@ -36,7 +155,7 @@ def note(text: str) -> None:
     _say(text)
 
 
-def nothing_found(text: str) -> NoReturn:
+def exit_nothing_found(text: str) -> NoReturn:
     """Print a note about an empty result, and exit with status 1, as grep does."""
     note(text)
     raise click.exceptions.Exit(1)
@@ -44,7 +163,7 @@ def nothing_found(text: str) -> NoReturn:
 
 def _say(text: str) -> None:
     terminal = Terminal.of(sys.stderr.isatty(), os.environ)
-    for row in fit_line(noting(text), terminal):
+    for row in fit_line(note_line(text), terminal):
         with suppress(OSError):  # the disk is full, or stderr is closed: there is no other channel
             click.echo(paint(row, Terminal(colors=False, links=False)), err=True)
 

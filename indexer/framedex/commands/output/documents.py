@@ -1,19 +1,20 @@
-"""The JSON documents of verbs, for programs.
+"""The JSON documents that verbs print with --json.
 
 Keys are stable; new ones may be added. Captures, calls, functions, frames, locations, findings, line summaries, linked
-calls and stack hits have the fields of the types in `framedex.model`. Times are in nanoseconds. A location is
+calls and stack hits have the fields of their types in `framedex.model`. Times are in nanoseconds. A location is
 `{"path", "line", "how"}` or null. A call is `{"id", "capture", "function", "boundary", "thread", "tid", "start",
 "duration", "error", "arguments", "stack", "parent", "objects"}`.
 
-Additional fields: a frame has `source_is_here`, a call `error_name`, and a caller in a line summary `site`, the
-location of its calls. With --stack a call has `line`, like findings: `{"function", "location", "link"}` or null. `link`
-is the evidence for a line that is not on the call's own stack. A dispatch of a call is `{"how", "thread", "frames",
+A frame also has `source_is_here`, a call `error_name`, and a caller in a line summary `site`, the location of its
+calls. Findings, and calls with --stack, have `line`: `{"function", "location", "link"}` or null. `link` is the evidence
+for a line that is not on the call's own stack. A dispatch of a call is `{"how", "thread", "frames",
 "location"}`.
 
 Most answers also have their captures: `{"captures": [capture], "capture": the latest of them or null, "counted":
 "latest" | "all" | "chosen"}`. These are calls, summary, compiles, transfers, memory, waits, check, ffi, where, callers
 and callees.
 
+    ```
     captures   {"captures": [capture]}: each with "folder" ({"is_here", "size", "is_kept"})
     calls      {"total": int, "calls": [call]}
     summary    {"functions": [function totals], "profiles": [{"value": name and unit, "thread", "is_time": bool,
@@ -70,6 +71,7 @@ and callees.
     cmake      {"files": [{"path", "written"}], "root", "sources", "tests", "excluded", "unnamed": int,
                 "only_in_compile_commands": [path], "unreadable": [path], "include_folders": {"own": [path below the
                 root], "foreign": [path]}, "includes": int, "missing_includes": {first folder: int}}
+    ```
 """
 
 from __future__ import annotations
@@ -79,16 +81,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from framedex.capturetext import all_problems, why_unmerged
 from framedex.commands.output.terminal import source_is_here
-from framedex.errorcodes import error_name
-from framedex.missing import all_problems, why_unmerged
+from framedex.errortext import error_name
 
 if TYPE_CHECKING:
     from framedex.budgets.model import Verdict
-    from framedex.capturefolder import CaptureFolder
     from framedex.ffi.model import FfiRegistration, FfiTarget
+    from framedex.folders import CaptureFolder
     from framedex.ingest import Report
-    from framedex.ingest.importing import Imported
+    from framedex.ingest.imports import Imported
     from framedex.model import (
         AnswerOf,
         CallRow,
@@ -115,8 +117,7 @@ if TYPE_CHECKING:
         Transfers,
         Waiting,
     )
-    from framedex.model.profile_totals import ProfileTotals
-    from framedex.model.profiled import ProfiledRun
+    from framedex.model.totals import ProfiledRun, ProfileTotals
 
 Document = dict[str, Any]
 
@@ -137,7 +138,7 @@ def captures_document(captures: Sequence[CaptureRow], folders: Mapping[int, Capt
 def call_documents(calls: Iterable[CallRow], lines: Mapping[int, PythonLine] | None) -> Iterator[Document]:
     """Calls, with their Python lines if `lines` is given, by call id."""
     for call in calls:
-        document = _call(call)
+        document = _call_document(call)
         if lines is not None:
             line = lines.get(call.id)
             document["line"] = None if line is None else asdict(line)
@@ -145,7 +146,7 @@ def call_documents(calls: Iterable[CallRow], lines: Mapping[int, PythonLine] | N
 
 
 def answer_document(answer: AnswerOf) -> Document:
-    """The captures behind an answer, and the rule that chose them."""
+    """The captures that an answer counts, and the rule that chose them."""
     captures = [capture_document(each) for each in answer.captures]
     return {"captures": captures, "capture": captures[-1] if captures else None, "counted": answer.counted.value}
 
@@ -176,10 +177,10 @@ def summary_document(answer: AnswerOf, totals: Sequence[FunctionTotals], profile
 
 def compiles_document(answer: AnswerOf, rows: Iterable[Compiles]) -> Document:
     """Compilations by line."""
-    return {**answer_document(answer), "compiles": [_compiles(row) for row in rows]}
+    return {**answer_document(answer), "compiles": [_compiles_row(row) for row in rows]}
 
 
-def _compiles(row: Compiles) -> Document:
+def _compiles_row(row: Compiles) -> Document:
     changes = [{"cause": each.cause.value, "what": each.what, "values": each.values} for each in row.changes]
     return asdict(row) | {"changes": changes}
 
@@ -194,12 +195,12 @@ def transfers_document(answer: AnswerOf, rows: Iterable[Transfers]) -> Document:
 
 def memory_document(answer: AnswerOf, devices: Iterable[DeviceMemory], limit: int) -> Document:
     """Device memory by line, at most `limit` lines per device (0: all)."""
-    told = []
+    device_documents = []
     for device in devices:
         document = asdict(device)
         document["lines"] = document["lines"][: limit or None]
-        told.append({**document, "line_count": len(device.lines)})
-    return {**answer_document(answer), "devices": told}
+        device_documents.append({**document, "line_count": len(device.lines)})
+    return {**answer_document(answer), "devices": device_documents}
 
 
 def waits_document(answer: AnswerOf, found: Waiting, limit: int) -> Document:
@@ -239,20 +240,20 @@ def check_document(
 
 
 def trace_document(trace: Trace, profiled: ProfiledRun | None) -> Document:
-    """A trace with every frame, outermost first, and the ops of an imported profile for its call."""
+    """A call with every frame of its stack, outermost first, and its ops in an imported profile."""
     return asdict(trace) | {
         "profiled": None if profiled is None else asdict(profiled),
-        "call": _call(trace.call),
+        "call": _call_document(trace.call),
         "capture": capture_document(trace.capture),
         "reason": why_unmerged(trace),
-        "frames": [_frame(frame) for frame in trace.frames],
-        "python": [_frame(frame) for frame in trace.python],
+        "frames": [_frame_document(frame) for frame in trace.frames],
+        "python": [_frame_document(frame) for frame in trace.python],
         "dispatched": [
-            asdict(each) | {"frames": [_frame(frame) for frame in each.frames]} for each in trace.dispatched
+            asdict(each) | {"frames": [_frame_document(frame) for frame in each.frames]} for each in trace.dispatched
         ],
         "origin": None
         if trace.origin is None
-        else {"how": trace.origin.how.value, "sites": [_site(site) for site in trace.origin.sites]},
+        else {"how": trace.origin.how.value, "sites": [_site_document(site) for site in trace.origin.sites]},
     }
 
 
@@ -262,9 +263,13 @@ def ffi_document(answer: AnswerOf, targets: Sequence[FfiTarget]) -> Document:
         **answer_document(answer),
         "targets": [
             asdict(target)
-            | {"sites": [asdict(totals) | {"site": _site(totals.site)} for totals in target.sites]}
-            | {"troubles": [asdict(each) | {"sites": list(map(_site, each.sites))} for each in target.troubles]}
-            | {"registrations": [_registration(registration) for registration in target.registrations]}
+            | {"sites": [asdict(totals) | {"site": _site_document(totals.site)} for totals in target.sites]}
+            | {
+                "troubles": [
+                    asdict(each) | {"sites": list(map(_site_document, each.sites))} for each in target.troubles
+                ]
+            }
+            | {"registrations": [_registration_document(registration) for registration in target.registrations]}
             for target in targets
         ],
     }
@@ -280,14 +285,14 @@ def where_document(
     hits: Sequence[StackHit],
     linked: Sequence[LinkedCalls],
 ) -> Document:
-    """The calls that pass a file or a line, and calls on other threads that a line dispatched."""
+    """The calls through a file or a line, and the calls on other threads that the line dispatched."""
     return {
         **answer_document(answer),
         "path": path,
         "line": line,
         "lines": [{"line": number, "calls": calls} for number, calls in sorted(counts.items())],
-        "summary": None if summary is None else _summary(summary, callers),
-        "stacks": [asdict(hit) | {"frame": _frame(hit.frame)} for hit in hits],
+        "summary": None if summary is None else _line_summary_document(summary, callers),
+        "stacks": [asdict(hit) | {"frame": _frame_document(hit.frame)} for hit in hits],
         "linked": [asdict(each) for each in linked],
     }
 
@@ -315,18 +320,18 @@ def programs_document(
 def callers_document(
     answer: AnswerOf, groups: Sequence[tuple[FunctionRow, Sequence[Edge]]], static: Mapping[int, StaticCallers | None]
 ) -> Document:
-    """The callers of each function; callers found only in sources are separate from recorded ones."""
+    """The callers of each function, with callers that appear only in sources under `static`."""
     return {
         **answer_document(answer),
         "functions": [
-            {"function": asdict(function), "callers": [_edge(edge, edge.caller) for edge in edges]}
-            | ({"static": _static(static[function.id])} if function.id in static else {})
+            {"function": asdict(function), "callers": [_edge_document(edge, edge.caller) for edge in edges]}
+            | ({"static": _static_callers(static[function.id])} if function.id in static else {})
             for function, edges in groups
         ],
     }
 
 
-def _static(found: StaticCallers | None) -> Document | None:
+def _static_callers(found: StaticCallers | None) -> Document | None:
     return None if found is None else asdict(found)
 
 
@@ -335,7 +340,7 @@ def callees_document(answer: AnswerOf, groups: Sequence[tuple[FunctionRow, Seque
     return {
         **answer_document(answer),
         "functions": [
-            {"function": asdict(function), "callees": [_edge(edge, edge.callee) for edge in edges]}
+            {"function": asdict(function), "callees": [_edge_document(edge, edge.callee) for edge in edges]}
             for function, edges in groups
         ],
     }
@@ -355,29 +360,31 @@ def index_document(path: Path, report: Report) -> Document:
     }
 
 
-def _edge(edge: Edge, other: FunctionRow) -> Document:
+def _edge_document(edge: Edge, other: FunctionRow) -> Document:
     return {"function": asdict(other), "calls": edge.calls, "sites": [asdict(site) for site in edge.sites]}
 
 
-def _call(call: CallRow) -> Document:
+def _call_document(call: CallRow) -> Document:
     return asdict(call) | {"error_name": error_name(call.error) if call.error > 0 else None}
 
 
-def _frame(frame: FrameRow) -> Document:
+def _frame_document(frame: FrameRow) -> Document:
     return asdict(frame) | {"source_is_here": source_is_here(frame.location)}
 
 
-def _site(site: FfiSite) -> Document:
-    return asdict(site) | {"frames": [_frame(frame) for frame in site.frames]}
+def _site_document(site: FfiSite) -> Document:
+    return asdict(site) | {"frames": [_frame_document(frame) for frame in site.frames]}
 
 
-def _registration(registration: FfiRegistration) -> Document:
-    from framedex.ffi.explain import platform_name  # imported late: only FFI documents need it
+def _registration_document(registration: FfiRegistration) -> Document:
+    from framedex.ffi.signatures import jax_platform_name  # imported late: only FFI documents need it
 
-    return asdict(registration) | {"platform": platform_name(registration.platform)}
+    return asdict(registration) | {"platform": jax_platform_name(registration.platform)}
 
 
-def _summary(summary: LineSummary, callers: Mapping[tuple[FunctionRow, Location | None], int]) -> Document:
+def _line_summary_document(
+    summary: LineSummary, callers: Mapping[tuple[FunctionRow, Location | None], int]
+) -> Document:
     document = asdict(summary)
     document["frame_lines"] = list(summary.frame_lines)
     document["latest_capture"] = capture_document(summary.latest_capture)

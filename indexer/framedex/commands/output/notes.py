@@ -8,29 +8,29 @@ from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
 from framedex.commands.output.terminal import Line, Span, Terminal, paint, place_line, source_is_here
+from framedex.lazy import Recall
 from framedex.model import How, Location
-from framedex.recall import Recall
-from framedex.releases.stated import StatedReleases
+from framedex.releases.statements import StatedReleases
 from framedex.text_stacks.model import Format, PartKind, TextFrame
-from framedex.text_stacks.placing.inward import is_inlined_in
+from framedex.text_stacks.source_lookup.frame_context import is_inlined_in
 
 if TYPE_CHECKING:
-    from framedex.text_stacks.placing.resolve import Found
+    from framedex.text_stacks.source_lookup.frame_context import Found
 
 _MOST_FRAMES = 16  # per line
 _MOST_CANDIDATES = 3
 
-# VS Code and JetBrains detect these by themselves, and they get no other links: see `Terminal`.
+# VS Code and JetBrains detect these formats themselves, and get no other links: see `Terminal`.
 _FILE_LINES = frozenset({Format.PYTHON, Format.FAULTHANDLER, Format.PYSTACK})
 
 
 class KnownSources(Protocol):
-    """The sources that frames may lead to."""
+    """The sources that a note can show."""
 
     def names(self) -> Sequence[str] | None:
         """All names with a source, if they changed since the last call; otherwise None."""
 
-    def leads_nowhere(self, path: str) -> bool:
+    def is_unresolvable(self, path: str) -> bool:
         """Whether a path has neither a matching file nor a public address."""
 
 
@@ -58,34 +58,34 @@ class SourceNotes:
         self._releases = releases or StatedReleases()
         self._terminal = terminal
         self._encoding = encoding
-        self._arrow = " → " if _can_write("→", encoding) else " -> "
+        self._arrow = " → " if _is_encodable("→", encoding) else " -> "
         self._texts: Recall[Hashable, str] = Recall()
 
-    def known(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
+    def cached_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
         """The note on the frames of a line if it is cached; otherwise None.
 
         `inward` is the callee of the first frame, if the log has it.
         """
-        texts = [self._texts.get(self._key(*each)) for each in _with_inward(frames, inward)]
-        return None if None in texts else self._joined([text for text in texts if text])
+        texts = [self._texts.get(self._key(*each)) for each in _pair_with_callees(frames, inward)]
+        return None if None in texts else self._format_note([text for text in texts if text])
 
-    def found(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
-        """The note on the frames of a line, as in `known`; empty if there is nothing to add."""
-        texts = [self._text(*each) for each in _with_inward(frames, inward)]
-        return self._joined([text for text in texts if text])
+    def find_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+        """The note on the frames of a line, as in `cached_note`; empty if there is nothing to add."""
+        texts = [self._text(*each) for each in _pair_with_callees(frames, inward)]
+        return self._format_note([text for text in texts if text])
 
-    def is_possible(self, frame: TextFrame) -> bool:
+    def may_have_note(self, frame: TextFrame) -> bool:
         """Whether a frame has enough data for a search: more than an address."""
-        return _can_be_found(frame)
+        return _is_searchable(frame)
 
-    def goes_by_name(self, frame: TextFrame) -> bool:
+    def depends_on_name(self, frame: TextFrame) -> bool:
         """Whether a frame can be found only by its path or function name, because it has no offset in a binary."""
         is_in_binary = frame.offset is not None or frame.function_offset is not None
         return self._known is not None and not is_in_binary and frame.format is not Format.PY_SPY
 
-    def leads_nowhere(self, path: str) -> bool:
+    def is_unresolvable(self, path: str) -> bool:
         """Whether a path has neither a matching file nor a public address."""
-        return self._known is not None and self._known.leads_nowhere(path)
+        return self._known is not None and self._known.is_unresolvable(path)
 
     def names(self) -> Sequence[str] | None:
         """All names with a source, if they changed since the last call; otherwise None."""
@@ -93,55 +93,57 @@ class SourceNotes:
 
     def _text(self, frame: TextFrame, inward: TextFrame | None) -> str:
         length = len(frame.function) + len(frame.module) + (len(frame.place.path) if frame.place else 0)
-        return self._texts.made(
+        return self._texts.get_or_make(
             self._key(frame, inward), length, lambda: paint(self._line(self._find(frame, inward)), self._terminal)
         )
 
     def _key(self, frame: TextFrame, inward: TextFrame | None) -> Hashable:
         is_inlined = inward is not None and is_inlined_in(inward, frame)
-        called = (_what_counts(inward), is_inlined) if inward is not None and frame.place is None else None
-        return self._releases.count, _what_counts(frame), called
+        callee = (_note_key(inward), is_inlined) if inward is not None and frame.place is None else None
+        return self._releases.count, _note_key(frame), callee
 
     def _line(self, found: Found) -> Line:
         shows_file = _shows_file(found)
-        if shows_file and (_shows_path_and_line(found.frame) or self._is_linked_anyway(found.frame)):
+        if shows_file and (_shows_path_and_line(found.frame) or self._is_linked_by_editor(found.frame)):
             return ()
         places = [place for place in (found.location, *found.candidates) if place and _can_be_opened(place)]
         if shows_file and self._terminal.links:
             name = Span(f"{os.path.basename(places[0].path)}:{places[0].line}", "place", places[0])  # noqa: PTH119
             return (name,)
-        return _alternatives(places)
+        return _alternative_spans(places)
 
-    def _is_linked_anyway(self, frame: TextFrame) -> bool:
+    def _is_linked_by_editor(self, frame: TextFrame) -> bool:
         return frame.format in _FILE_LINES and not self._terminal.links
 
-    def _joined(self, texts: Sequence[str]) -> bytes:
+    def _format_note(self, texts: Sequence[str]) -> bytes:
         if not texts:
             return b""
         return (self._arrow + ", ".join(dict.fromkeys(texts))).encode(self._encoding, "backslashreplace")
 
 
-def _can_write(character: str, encoding: str) -> bool:
+def _is_encodable(character: str, encoding: str) -> bool:
     try:
         return bool(character.encode(encoding))
     except UnicodeEncodeError:
         return False
 
 
-def _with_inward(frames: Sequence[TextFrame], inward: TextFrame | None) -> Iterator[tuple[TextFrame, TextFrame | None]]:
+def _pair_with_callees(
+    frames: Sequence[TextFrame], inward: TextFrame | None
+) -> Iterator[tuple[TextFrame, TextFrame | None]]:
     """The first frames of a line that can be searched, each with its callee."""
     for frame in frames[:_MOST_FRAMES]:
-        if _can_be_found(frame):
+        if _is_searchable(frame):
             yield frame, inward
         inward = None
 
 
-def _can_be_found(frame: TextFrame) -> bool:
+def _is_searchable(frame: TextFrame) -> bool:
     """Whether a frame has enough data for a search: more than an address."""
     return bool(frame.function or (frame.place and frame.place.line) or frame.offset is not None)
 
 
-def _what_counts(frame: TextFrame) -> Hashable:
+def _note_key(frame: TextFrame) -> Hashable:
     """The parts of a frame that determine its note."""
     return (
         frame.format,
@@ -175,7 +177,7 @@ def _shows_file(found: Found) -> bool:
     try:
         return source_is_here(location) and os.path.realpath(place.path) == os.path.realpath(location.path)
     except (FileNotFoundError, ValueError):
-        # A relative path in a deleted working folder, or an invalid path.
+        # The path is relative to a deleted working folder, or invalid.
         return False
 
 
@@ -183,11 +185,11 @@ def _can_be_opened(place: Location) -> bool:
     return place.url is not None or source_is_here(place)
 
 
-def _alternatives(places: Sequence[Location]) -> Line:
+def _alternative_spans(places: Sequence[Location]) -> Line:
     """The candidate locations, joined by "or", with the labels only after the last one."""
     shown = places[:_MOST_CANDIDATES]
     if not shown:
         return ()
-    before = chain.from_iterable((*place_line(place, []), Span(" or ")) for place in shown[:-1])
+    alternatives = chain.from_iterable((*place_line(place, []), Span(" or ")) for place in shown[:-1])
     more = len(places) - len(shown)
-    return (*before, *place_line(shown[-1]), *((Span(f" and {more} more"),) if more else ()))
+    return (*alternatives, *place_line(shown[-1]), *((Span(f" and {more} more"),) if more else ()))

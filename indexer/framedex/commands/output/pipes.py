@@ -11,13 +11,14 @@ from typing import Any, TextIO, cast
 
 
 @contextmanager
-def told_if_unwritable() -> Iterator[None]:
-    """Report lost output of this process, and exit with status 1 unless the process already fails.
+def report_unwritable_stdout() -> Iterator[None]:
+    """Report output that this process could not write, and exit with status 1 unless the process fails anyway.
 
-    If the reader has closed the pipe (`| head`), click ends the process quietly. The block must be the whole process.
+    If the reader closed the pipe (`| head`), click ends the process without a message. The block must contain the
+    whole process.
     """
     _occupy_closed_descriptors()
-    watched = _Watched(sys.stdout)
+    watched = _WatchedStdout(sys.stdout)
     sys.stdout = cast(TextIO, watched)
     status: object = 1
     try:
@@ -32,12 +33,12 @@ def told_if_unwritable() -> Iterator[None]:
     except OSError:
         if watched.failure is None and _is_writable(sys.stderr):
             raise
-    _tell(watched.failure)
+    _print_write_error(watched.failure)
     raise SystemExit(status or 1)
 
 
-class _Watched:
-    """A wrapper of stdout that keeps the error of a failed write.
+class _WatchedStdout:
+    """A wrapper of stdout that records the error of a failed write.
 
     `stream` is None if stdout was closed before the process began.
     """
@@ -52,17 +53,17 @@ class _Watched:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Write a text. On failure keep the error and raise OSError."""
+        """Write a text. On failure record the error and raise OSError."""
         if self._stream is None:
             if not isinstance(text, str):  # click detects byte streams with this call
                 raise TypeError
             if text:
-                raise self._failed(OSError(errno.EBADF, "it is closed"))
+                raise self._record_failure(OSError(errno.EBADF, "it is closed"))
             return 0
         try:
             return self._stream.write(text)
         except OSError as error:
-            raise self._failed(error) from None
+            raise self._record_failure(error) from None
 
     def flush(self) -> None:
         """Flush the stream. On failure keep the error and raise OSError."""
@@ -70,38 +71,38 @@ class _Watched:
             if self._stream is not None:
                 self._stream.flush()
         except OSError as error:
-            raise self._failed(error) from None
+            raise self._record_failure(error) from None
 
     @property
-    def buffer(self) -> _WatchedBytes:
-        """The wrapper for bytes. Raises AttributeError if the stream accepts only text, such as `StringIO`."""
+    def buffer(self) -> _WatchedStdoutBytes:
+        """The wrapper for bytes. Raises AttributeError if the stream accepts only text, as `StringIO` does."""
         if self._stream is not None:
             self._stream.buffer  # noqa: B018 - raises if there is none
-        return _WatchedBytes(self)
+        return _WatchedStdoutBytes(self)
 
     def write_bytes(self, data: bytes) -> int:
-        """Write bytes. On failure keep the error and raise OSError."""
+        """Write bytes. On failure record the error and raise OSError."""
         assert self._stream is not None  # `standard_output` has checked that stdout is open
         try:
             return self._stream.buffer.write(data)
         except OSError as error:
-            raise self._failed(error) from None
+            raise self._record_failure(error) from None
 
     def isatty(self) -> bool:
         """Whether the stream is a terminal."""
         return self._stream is not None and self._stream.isatty()
 
-    def _failed(self, error: OSError) -> OSError:
+    def _record_failure(self, error: OSError) -> OSError:
         if error.errno != errno.EPIPE:
             self.failure = error
             _drop_output()
         return error
 
 
-class _WatchedBytes:
+class _WatchedStdoutBytes:
     """The byte interface of a watched stdout."""
 
-    def __init__(self, watched: _Watched) -> None:
+    def __init__(self, watched: _WatchedStdout) -> None:
         self._watched = watched
 
     def __getattr__(self, name: str) -> Any:
@@ -124,7 +125,7 @@ def _drop_output() -> None:
         os.close(nowhere)
 
 
-def _tell(reason: OSError | None) -> None:
+def _print_write_error(reason: OSError | None) -> None:
     if reason is not None and sys.stderr is not None:
         with suppress(OSError):
             sys.stderr.write(
@@ -135,7 +136,7 @@ def _tell(reason: OSError | None) -> None:
 
 
 def _is_writable(stream: TextIO | None) -> bool:
-    """Whether a line break can be written to the stream; it writes one."""
+    """Write a line break to the stream, and return whether that succeeded."""
     try:
         if stream is not None:
             stream.write("\n")
@@ -148,7 +149,7 @@ def _is_writable(stream: TextIO | None) -> bool:
 def _occupy_closed_descriptors() -> None:
     """Open /dev/null for closed stdin, stdout and stderr.
 
-    Otherwise files that are opened later take their numbers, and child processes inherit them.
+    Otherwise files that this process opens later get these numbers, and child processes inherit them.
     """
     with suppress(OSError):
         while (opened := os.open(os.devnull, os.O_RDONLY)) <= 2:

@@ -7,16 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from framedex import words
-from framedex.commands.output.proposals import proposing, trace_command
-from framedex.commands.output.terminal import Span, place_line, text_line
-from framedex.missing import all_problems, is_of_samples
+from framedex.capturetext import all_problems, is_of_samples
+from framedex.commands.output.proposals import proposal_line, trace_command
+from framedex.commands.output.terminal import Line, Span, place_line, text_line
 from framedex.model import How
-from framedex.placetext import doubt_of_caller, release_labels, stale_labels
+from framedex.model.metadata import SHARED_FORMAT
+from framedex.placetext import caller_doubt, release_labels, stale_labels
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
-    from framedex.capturefolder import CaptureFolder
-    from framedex.commands.output.terminal import Line
+    from framedex.folders import CaptureFolder
+    from framedex.index.write.records import Totals
+    from framedex.ingest import Report
+    from framedex.ingest.imports import Imported
     from framedex.model import (
         CaptureRow,
         Edge,
@@ -45,9 +48,9 @@ def capture_lines(captures: Sequence[CaptureRow], folders: Mapping[int, CaptureF
 
 
 def problem_lines(problems: Sequence[str]) -> Iterator[Line]:
-    """Problems as lines, indented below the row that has them."""
+    """Problems as lines, indented for below their row."""
     for problem in problems:
-        yield proposing(f"     ! {problem}", "error")
+        yield proposal_line(f"     ! {problem}", "error")
 
 
 def where_lines(
@@ -67,11 +70,11 @@ def where_lines(
     for line, calls in sorted(counts.items()):
         yield (*place_line(places[line]), Span(f"  {words.count(calls, 'call')}"))
     if summary is not None:
-        yield from _summary_lines(places, summary, callers, limit)
+        yield from _line_summary_lines(places, summary, callers, limit)
     if hits:
         yield ()
-        took_time = any(hit.total_duration for hit in hits)
-        yield text_line(f"stacks, {'the longest' if took_time else 'those of most calls'} first:", "head")
+        has_times = any(hit.total_duration for hit in hits)
+        yield text_line(f"stacks, {'longest' if has_times else 'most calls'} first:", "head")
     for hit in hits:
         yield (
             Span(f"{hit.calls:>8,}  "),
@@ -94,24 +97,24 @@ def where_lines(
 
 def relation_lines(function: FunctionRow, edges: Sequence[Edge], heading: str, *, inward: bool) -> Iterator[Line]:
     """A function with its callers and call lines, or with its callees if `inward`."""
-    yield (Span(printable(function.name), "head"), *_place(function.location))
+    yield (Span(printable(function.name), "head"), *_location_spans(function.location))
     if not edges:
         yield text_line(f"  no recorded {heading}", "dim")
     for edge in edges:
         other = edge.callee if inward else edge.caller
-        first, others, word = (other.location, edge.sites, "called at")
+        first, others, label = (other.location, edge.sites, "called at")
         if not inward:
             # The first line of the caller would look like the line of the call.
-            first, others, word = (edge.sites[0] if edge.sites else None, edge.sites[1:], "and at")
-        yield (Span(f"{edge.calls:>8,}  "), Span(printable(other.name), other.language.value), *_place(first))
+            first, others, label = (edge.sites[0] if edge.sites else None, edge.sites[1:], "and at")
+        yield (Span(f"{edge.calls:>8,}  "), Span(printable(other.name), other.language.value), *_location_spans(first))
         for site in others:
-            yield (Span(f"          {word} "), *place_line(site))
+            yield (Span(f"          {label} "), *place_line(site))
 
 
 def static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
-    """The callers that only the sources have, below the recorded ones."""
+    """The callers that appear only in sources, for below the recorded ones."""
     if found is None:
-        yield text_line("  static callers: not known, as its source is not in the index", "dim")
+        yield text_line("  static callers: unknown, because the source is not in the index", "dim")
         return
     for caller in found.callers:
         first, *others = (replace(caller.location, line=line) for line in caller.lines or (caller.location.line,))
@@ -120,7 +123,7 @@ def static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
             Span(printable(caller.name)),
             Span("  "),
             *place_line(first, stale_labels(first)),
-            Span(f"  never recorded{doubt_of_caller(caller)}", "dim"),
+            Span(f"  never recorded{caller_doubt(caller)}", "dim"),
         )
         for other in others:
             yield (Span("          and at "), *place_line(other, stale_labels(other)))
@@ -128,21 +131,21 @@ def static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
         yield text_line("  no static callers", "dim")
     if found.doubtful:
         more = words.count(found.doubtful, "more definition")
-        yield text_line(f"  {more} with calls of this name, which may be of others: not shown", "dim")
+        yield text_line(f"  {more} may call another function of this name: not shown", "dim")
 
 
-def _summary_lines(
+def _line_summary_lines(
     places: Mapping[int, Location],
     summary: LineSummary,
     callers: Mapping[tuple[FunctionRow, Location | None], int],
     limit: int,
 ) -> Iterator[Line]:
-    hows = [how.value for how in summary.hows if how is not How.EXACT]
+    labels = [how.value for how in summary.hows if how is not How.EXACT]
     if summary.line not in summary.frame_lines:
-        hows.append(f"the statement on line {summary.line}")
+        labels.append(f"the statement on line {summary.line}")
     place, *others = (places[line] for line in summary.frame_lines)
     yield (
-        *place_line(place, [*hows, *release_labels(place), *stale_labels(place)]),
+        *place_line(place, [*labels, *release_labels(place), *stale_labels(place)]),
         Span(f"  {words.count(summary.calls, 'call')}, {words.duration(summary.total_duration)} in all"),
     )
     for other in others:
@@ -150,12 +153,87 @@ def _summary_lines(
     boundaries = sorted(summary.boundaries, key=lambda boundary: -boundary[2])
     for name, calls, duration in boundaries[:limit]:
         yield (Span(f"{calls:>8,}  "), Span(printable(name), "native"), Span(f"  {words.duration(duration)}"))
-    if left := boundaries[limit:]:
-        more = words.count(len(left), "other function"), words.duration(sum(duration for _, _, duration in left))
+    if hidden := boundaries[limit:]:
+        more = words.count(len(hidden), "other function"), words.duration(sum(duration for _, _, duration in hidden))
         yield text_line(f"          and {more[0]}, {more[1]} in all; --limit shows more", "dim")
     for (function, site), calls in callers.items():
-        yield (Span(f"{calls:>8,}  from "), Span(printable(function.name), function.language.value), *_place(site))
+        yield (
+            Span(f"{calls:>8,}  from "),
+            Span(printable(function.name), function.language.value),
+            *_location_spans(site),
+        )
 
 
-def _place(location: Location | None) -> Line:
+def _location_spans(location: Location | None) -> Line:
     return (Span("  "), *place_line(location)) if location is not None else ()
+
+
+_MOST_PROBLEMS = 10
+
+
+def report_lines(report: Report) -> Iterator[Line]:
+    """The report of `framedex index`: captures, sources, named frames and problems."""
+    for capture in report.captures:
+        remark = " (read again: it has grown)" if capture.grown else ""
+        remark = " (read again: its binaries are better known now)" if capture.renamed else remark
+        yield text_line(
+            f"{capture.path}: {words.count(capture.calls, 'call')}, {words.count(capture.stacks, 'stack')}{remark}",
+            "head",
+        )
+        if capture.still_written:
+            yield proposal_line("     still being written: run `framedex index` again when the program has ended")
+        yield from _limited_problem_lines(capture.problems)
+    if report.moved_from is not None:
+        yield text_line(f"The project moved here from {report.moved_from}. Its recorded files are searched here.")
+    for path in report.moved:
+        yield text_line(f"{path}: already indexed; it moved here")
+    if report.gone:
+        calls = sum(capture.calls for capture in report.gone)
+        yield text_line(
+            f"{words.count(len(report.gone), 'capture')} with {words.count(calls, 'call')} could not be read again,"
+            " because their folders are gone. The index no longer has them:"
+        )
+        yield from _limited_problem_lines(tuple(str(capture.path) for capture in report.gone))
+    if not (report.captures or report.refused or report.moved or report.gone):
+        yield text_line("No new captures.")
+    sources = report.sources
+    if sources.parsed or sources.removed:
+        removed = f", {words.count(sources.removed, 'file')} gone" if sources.removed else ""
+        yield text_line(
+            f"sources: {sources.parsed:,} of {words.count(sources.files, 'file')} parsed,"
+            f" {words.count(sources.definitions, 'definition')}{removed}"
+        )
+    yield from _limited_problem_lines(tuple(sources.problems))
+    yield from _totals_lines(report.totals)
+
+
+def import_lines(imported: Sequence[Imported]) -> Iterator[Line]:
+    """The imported files, their contents, and problems."""
+    for each in imported:
+        title = f"{each.foreign.origin}: {each.foreign.format}, capture {each.capture}"
+        if each.report is None:
+            yield text_line(f"{title}, already imported", "head")
+            continue
+        noun = "call" if each.foreign.format == SHARED_FORMAT else "sample"
+        contents = f"{words.count(each.report.calls, noun)}, {words.count(each.report.stacks, 'stack')}"
+        yield text_line(f"{title}: {contents}{' (read again: it has changed)' if each.report.grown else ''}", "head")
+        yield from _limited_problem_lines(each.report.problems)
+
+
+def _totals_lines(totals: Totals) -> Iterator[Line]:
+    if totals.native_frames:
+        yield text_line(
+            f"native frames: {totals.native_named:,} of {totals.native_frames:,} named;"
+            f" {totals.native_exact:,} with their line, {totals.native_defined:,} with their function's definition"
+        )
+    if totals.native_released:
+        nearest = f", {totals.native_nearest:,} of the nearest release" if totals.native_nearest else ""
+        yield text_line(f"     {totals.native_released:,} of them from framedex's release maps{nearest}")
+    if totals.python_frames:
+        yield text_line(f"Python frames: {totals.python_exact:,} of {totals.python_frames:,} with their line")
+
+
+def _limited_problem_lines(problems: tuple[str, ...]) -> Iterator[Line]:
+    yield from problem_lines(problems[:_MOST_PROBLEMS])
+    if len(problems) > _MOST_PROBLEMS:
+        yield text_line(f"     … {len(problems) - _MOST_PROBLEMS:,} more; --json lists all", "dim")

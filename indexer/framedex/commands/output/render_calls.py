@@ -2,31 +2,123 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from dataclasses import dataclass
+from itertools import islice, takewhile
+from operator import eq
 from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.calltext import call_text
-from framedex.commands.output.tables import column_widths, row_text
-from framedex.commands.output.terminal import Line, Span, place_line
+from framedex.commands.output.terminal import Line, Span, column_widths, place_line, row_text, text_line
 from framedex.model import CallRow
 from framedex.plaintext import printable, truncate
 
 if TYPE_CHECKING:
-    from framedex.commands.output.repetition import Run
     from framedex.model import CaptureRow, FunctionTotals, PythonLine
-    from framedex.model.profile_totals import ProfileTotals
+    from framedex.model.totals import ProfileTotals
+
+_LOOK_AHEAD = 100_000  # calls examined for repetition
+_LONGEST_SEQUENCE = 256  # calls: about one step of a training loop
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A sequence of calls that was repeated `times` times in a row; `calls` are those of the first repetition.
+
+    `mean_durations` are in nanoseconds, one per call of the sequence; -1 if one of the calls never returned.
+    """
+
+    calls: tuple[CallRow, ...]
+    times: int
+    mean_durations: tuple[int, ...]
+
+
+def single_runs(calls: Iterable[CallRow]) -> Iterator[Run]:
+    """Yield one run per call."""
+    return (Run((call,), 1, (call.duration,)) for call in calls)
+
+
+def find_runs(calls: Iterable[CallRow]) -> Iterator[Run]:
+    """Yield the calls in order, with repeated sequences as one run: same functions, threads and outcomes.
+
+    The next hundred thousand calls determine the sequence; all calls determine the number of repetitions.
+    """
+    remaining = iter(calls)
+    look_ahead = deque(islice(remaining, _LOOK_AHEAD))
+    keys = deque(map(_repetition_key, look_ahead))
+    while look_ahead:
+        length = _repeated_length(keys)
+        first = tuple(islice(look_ahead, length))
+        expected = tuple(islice(keys, length))
+        means = [_Mean() for _ in first]
+        repeated = 0
+        while len(look_ahead) >= length and all(map(eq, keys, expected)):
+            for mean in means:
+                mean.add(look_ahead.popleft().duration)
+                keys.popleft()
+            repeated += 1
+            _refill(look_ahead, keys, remaining)
+        yield Run(first, repeated, tuple(mean.value for mean in means))
+        _refill(look_ahead, keys, remaining)
+
+
+def _refill(look_ahead: deque[CallRow], keys: deque[object], remaining: Iterator[CallRow]) -> None:
+    """Refill the look-ahead buffer when half of it is consumed."""
+    if len(look_ahead) <= _LOOK_AHEAD // 2:
+        more = list(islice(remaining, _LOOK_AHEAD - len(look_ahead)))
+        look_ahead.extend(more)
+        keys.extend(map(_repetition_key, more))
+
+
+def _repetition_key(call: CallRow) -> object:
+    return call.capture, call.function, call.thread, call.error, call.parent is None
+
+
+def _repeated_length(keys: Sequence[object]) -> int:
+    """The length of the sequence that repeats at the start and covers the most calls; of several, the shortest."""
+    best = 1, 1
+    first = keys[0]
+    for length in range(1, min(_LONGEST_SEQUENCE, len(keys) // 2) + 1):
+        if first != keys[length]:
+            continue
+        covered = length + sum(1 for _ in takewhile(bool, map(eq, keys, islice(keys, length, None))))
+        times = covered // length
+        if times > 1 and length * times > best[0] * best[1]:
+            best = length, times
+    return best[0]
+
+
+class _Mean:
+    """The mean of durations; -1 if a call never returned."""
+
+    def __init__(self) -> None:
+        self._sum = 0
+        self._count = 0
+        self._is_known = True
+
+    def add(self, duration: int) -> None:
+        """Add a duration."""
+        self._sum += duration
+        self._count += 1
+        self._is_known = self._is_known and duration >= 0
+
+    @property
+    def value(self) -> int:
+        """The mean, in the unit of the durations."""
+        return round(self._sum / self._count) if self._is_known else -1
+
 
 Below = Callable[[Sequence[CallRow]], Callable[[CallRow], Iterable[Line]]]
-"""A function from the calls of a page to a function with the lines to print below a call."""
+"""Takes the calls of a page, and returns a function from a call to the lines to print below it."""
 
 _PAGE = 20_000  # runs of calls
 
 _NUMBERS = 3  # the first columns, which are right-aligned
-_NARROWEST = 24  # minimum width of the call's text, in columns
-_WIDEST_THREAD = 16
-_MOST_SAMPLED = 50  # functions of an imported profile
+_MIN_TEXT_WIDTH = 24  # minimum width of the call's text, in columns
+_MAX_THREAD_WIDTH = 16
+_MOST_PROFILE_ROWS = 50  # functions of an imported profile
 
 
 def call_lines(
@@ -34,9 +126,9 @@ def call_lines(
 ) -> Iterator[Line]:
     """Calls by time, nested ones indented; `below` returns lines to print below a call.
 
-    Calls of several captures have a heading per capture. If `width` (in columns) is given, the text of a call is cut,
-    and the thread is omitted if all calls share it. A long log is formatted in pages, with at most two in memory, and
-    columns may widen with each page.
+    Each of several captures has a heading. If `width` (in columns) is given, the text of a call is truncated, and the
+    thread is omitted if all calls share it. A long log is formatted in pages, at most two of them in memory. Columns
+    may widen with each page.
     """
     names = {capture.id: capture for capture in captures}
     heads: tuple[str, ...] = ("id", "seconds", "duration", "thread")
@@ -51,11 +143,13 @@ def call_lines(
     while page:
         shown = [call for run in page for call in run.calls]
         depth = _depths(shown, depth)
-        rows = [_cells(call, run, place)[: len(heads)] for run in page for place, call in enumerate(run.calls)]
+        rows = [
+            _call_cells(call, run, position)[: len(heads)] for run in page for position, call in enumerate(run.calls)
+        ]
         marks = [mark for run in page for mark in _marks(run)]
         widths = [max(wide, *map(len, column)) for wide, column in zip(widths, zip(*rows, strict=True), strict=True)]
         mark_width = max(mark_width, *map(len, marks))
-        of_call = below(shown) if below is not None else None
+        lines_below = below(shown) if below is not None else None
         for call, cells, mark in zip(shown, rows, marks, strict=True):
             if call.capture != current:
                 if current is not None:
@@ -68,20 +162,20 @@ def call_lines(
             left = row_text(cells, widths, _NUMBERS) + (f"  {mark.ljust(mark_width)}" if mark_width else "") + "  "
             text = "  " * depth[call.id] + call_text(call)
             if width is not None:
-                text = truncate(text, max(width - len(left), _NARROWEST))
+                text = truncate(text, max(width - len(left), _MIN_TEXT_WIDTH))
             yield (Span(left, "dim"), Span(text, "error" if call.error > 0 else ""))
-            yield from of_call(call) if of_call is not None else ()
+            yield from lines_below(call) if lines_below is not None else ()
         page, following = following, next(pages, [])
 
 
 def _pages(runs: Iterable[Run]) -> Iterator[list[Run]]:
-    coming = iter(runs)
-    while page := list(islice(coming, _PAGE)):
+    remaining = iter(runs)
+    while page := list(islice(remaining, _PAGE)):
         yield page
 
 
 def python_line(line: PythonLine | None, indent: int) -> Line:
-    """The Python line that led to a call."""
+    """The Python line that led to a call, or a remark that there is none."""
     if line is None:
         return (Span(f"{'':{indent}}no Python on this stack", "dim"),)
     linked = "" if line.link is None else "dispatched from "
@@ -114,9 +208,9 @@ def totals_lines(totals: Sequence[FunctionTotals], *, by_thread: bool) -> Iterat
 def profile_lines(totals: ProfileTotals) -> Iterator[Line]:
     """Self and total weight by function of the samples of imported profiles, with their unit."""
     heads = ("% self", "self", "% total", "total")
-    shown = totals.functions[:_MOST_SAMPLED]
+    shown = totals.functions[:_MOST_PROFILE_ROWS]
     whole = max(totals.weight, 1)
-    weight = _weight_words(totals)
+    weight = _weight_format(totals)
     rows = [
         (
             f"{100 * each.self_weight / whole:.1f}",
@@ -142,7 +236,7 @@ def profile_lines(totals: ProfileTotals) -> Iterator[Line]:
     yield (Span(f"{row_text(last, widths)}  total", "dim"),)
 
 
-def _weight_words(totals: ProfileTotals) -> Callable[[int], str]:
+def _weight_format(totals: ProfileTotals) -> Callable[[int], str]:
     if totals.is_time:
         return words.duration
     return words.size if totals.value.endswith("(bytes)") else "{:,}".format
@@ -165,10 +259,15 @@ def _depths(calls: Iterable[CallRow], before: Mapping[int, int]) -> dict[int, in
     return depth
 
 
-def _cells(call: CallRow, run: Run, place: int) -> tuple[str, str, str, str]:
-    duration = words.duration(run.mean_durations[place])
-    about = "~" if run.times > 1 and call.duration >= 0 else ""
-    return str(call.id), words.seconds(call.start), about + duration, truncate(printable(call.thread), _WIDEST_THREAD)
+def _call_cells(call: CallRow, run: Run, position: int) -> tuple[str, str, str, str]:
+    duration = words.duration(run.mean_durations[position])
+    approximate = "~" if run.times > 1 and call.duration >= 0 else ""
+    return (
+        str(call.id),
+        words.seconds(call.start),
+        approximate + duration,
+        truncate(printable(call.thread), _MAX_THREAD_WIDTH),
+    )
 
 
 def _marks(run: Run) -> list[str]:
@@ -192,3 +291,18 @@ def _total_cells(totals: FunctionTotals, whole: int) -> tuple[str, ...]:
         f"{totals.errors:,}" if totals.errors else "",
         *(words.duration(measure) if has_returned else "" for measure in measures),
     )
+
+
+def caller_lines(outward: Sequence[PythonLine], indent: int) -> Iterator[Line]:
+    """The lines that led to the line of a row, nearest first; empty without `--all-lines`."""
+    for line in outward:
+        yield (Span(f"{'':{indent}}called from ", "dim"), *python_line(line, 0))
+
+
+def hidden_rows_line(hidden: int, noun: str, clause: str = "", indent: int = 0) -> Iterator[Line]:
+    """The number of hidden rows, and the option that shows them; no line if `hidden` is 0.
+
+    `clause` follows the noun.
+    """
+    if hidden > 0:
+        yield text_line(f"{'':{indent}}and {words.count(hidden, f'more {noun}')}{clause}: --limit 0 shows all.", "dim")

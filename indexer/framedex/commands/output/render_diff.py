@@ -1,24 +1,44 @@
-"""Differences between two recordings as lines to print."""
+"""Differences between two recordings, as lines to print and as a JSON document.
+
+The JSON document:
+
+    ```
+    {"before": side, "after": side, "devices": [quantity], "functions": [{"function", "quantities": [quantity],
+    "call_before", "call_after": int | null}], "lines": [{"before", "after": line | null, "quantities": [quantity],
+    "roads": [branch], "why": [str], "duration_before", "duration_after": int}], "loops": [{"before", "after": line |
+    null, "quantities": [quantity], "rounds": [{"number": int, "quantities": [quantity]}]}], "unchanged": int}
+
+    side       {"index", "captures": [capture], "capture", "counted", "versions": {name: str}}
+    quantity   {"about": "calls" | "times" | "bytes" | "compiles", "name", "of", "before", "after": int | null}
+    branch     {"depth", "function", "language", "place", "before", "after": calls}
+    ```
+
+Times are in nanoseconds, and the durations of a line are sums over its calls. The branches of a line (`roads`) list
+callers before their callees. `why` has sentences about differences between the compiled programs. Lines and captures
+are as in `documents.py`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from framedex.commands.output.costs.rows import rest_line
-from framedex.commands.output.render_calls import python_line
-from framedex.commands.output.tables import column_widths
-from framedex.commands.output.terminal import Line, Span, text_line
-from framedex.diff.runs import runs
-from framedex.difftext import change_of, quantity_text, run_text, side_heading, summary_text, versions_text
+from framedex.commands.output.documents import Document, answer_document
+from framedex.commands.output.render_calls import hidden_rows_line, python_line
+from framedex.commands.output.terminal import Line, Span, column_widths, text_line
+from framedex.diff.stack_paths import split_runs
+from framedex.difftext import change_text, path_section_text, quantity_text, side_heading, summary_text, versions_text
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
-    from framedex.diff.model import Branch, Differences, OfFunction, OfLine, OfLoop, Quantity
+    from collections.abc import Iterable
+
+    from framedex.diff.model import Branch, Differences, OfFunction, OfLine, OfLoop, Quantity, Side
     from framedex.model import PythonLine
 
 _LABEL = 8
-_MANY = "calls"  # last, because it appears for many functions
+_LAST_NAME = "calls"  # printed last, because it has many rows
 _STYLES = {" ": "dim", "-": "error", "+": "native"}
 
 
@@ -32,18 +52,18 @@ def diff_lines(differences: Differences, limit: int) -> Iterator[Line]:
     yield text_line(summary_text(differences))
     for text in map(quantity_text, differences.devices):
         yield text_line(f"  {text}")
-    yield from _functions(differences.functions, limit)
+    yield from _function_lines(differences.functions, limit)
     for line in differences.lines[: limit or None]:
         yield ()
-        yield from _line(line, limit)
-    yield from rest_line(len(differences.lines) - limit if limit else 0, "line")
+        yield from _line_lines(line, limit)
+    yield from hidden_rows_line(len(differences.lines) - limit if limit else 0, "line")
     for loop in differences.loops[: limit or None]:
         yield ()
-        yield from _loop(loop, limit)
-    yield from rest_line(len(differences.loops) - limit if limit else 0, "loop")
+        yield from _loop_lines(loop, limit)
+    yield from hidden_rows_line(len(differences.loops) - limit if limit else 0, "loop")
 
 
-def _functions(functions: Sequence[OfFunction], limit: int) -> Iterator[Line]:
+def _function_lines(functions: Sequence[OfFunction], limit: int) -> Iterator[Line]:
     if not functions:
         return
     yield ()
@@ -51,27 +71,27 @@ def _functions(functions: Sequence[OfFunction], limit: int) -> Iterator[Line]:
     shown = functions[: limit or None]
     cells = [(printable(each.function), "; ".join(map(quantity_text, each.quantities))) for each in shown]
     width = column_widths(*cells)[0]
-    for name, told in cells:
-        yield (Span(f"  {name.ljust(width)}  ", "native"), Span(printable(told)))
-    yield from rest_line(len(functions) - len(shown), "function", indent=2)
+    for name, quantities in cells:
+        yield (Span(f"  {name.ljust(width)}  ", "native"), Span(printable(quantities)))
+    yield from hidden_rows_line(len(functions) - len(shown), "function", indent=2)
 
 
-def _line(line: OfLine, limit: int) -> Iterator[Line]:
-    yield from _places(line.before, line.after)
+def _line_lines(line: OfLine, limit: int) -> Iterator[Line]:
+    yield from _place_lines(line.before, line.after)
     names = dict.fromkeys(each.name for each in line.quantities)
-    for name in sorted(names, key=lambda each: each == _MANY):
-        yield from _quantities(name, [each for each in line.quantities if each.name == name], limit)
+    for name in sorted(names, key=lambda each: each == _LAST_NAME):
+        yield from _quantity_lines(name, [each for each in line.quantities if each.name == name], limit)
     for why in line.why[: limit or None]:
         yield text_line(f"    {printable(why)}", "dim")
-    yield from rest_line(len(line.why) - limit if limit else 0, "change", indent=4)
-    yield from _roads(line.roads, limit)
+    yield from hidden_rows_line(len(line.why) - limit if limit else 0, "change", indent=4)
+    yield from _stack_path_lines(line.roads, limit)
 
 
-def _places(before: PythonLine | None, after: PythonLine | None) -> Iterator[Line]:
+def _place_lines(before: PythonLine | None, after: PythonLine | None) -> Iterator[Line]:
     """The line in the second recording, and its earlier position if it moved."""
     shown = after or before
     if shown is None:
-        yield (Span("calls of which no Python is known", "head"),)
+        yield (Span("calls without a recorded Python line", "head"),)
         return
     marks = {(True, False): "only after", (False, True): "only before"}
     mark = marks.get((before is None, after is None), "")
@@ -80,30 +100,71 @@ def _places(before: PythonLine | None, after: PythonLine | None) -> Iterator[Lin
         yield (Span("    before  ", "dim"), *python_line(before, 0))
 
 
-def _quantities(name: str, quantities: Sequence[Quantity], limit: int) -> Iterator[Line]:
-    """Numbers of one name, largest changes first."""
+def _quantity_lines(name: str, quantities: Sequence[Quantity], limit: int) -> Iterator[Line]:
+    """The quantities of one name, largest change first."""
     by_change = sorted(quantities, key=lambda each: -abs(each.change))
     for each in by_change[: limit or None]:
-        yield (Span(f"    {name}  ", "dim"), Span(printable(f"{each.of}  " * bool(each.of) + change_of(each))))
-    yield from rest_line(len(quantities) - limit if limit else 0, "number", indent=4)
+        yield (Span(f"    {name}  ", "dim"), Span(printable(f"{each.of}  " * bool(each.of) + change_text(each))))
+    yield from hidden_rows_line(len(quantities) - limit if limit else 0, "number", indent=4)
 
 
-def _loop(loop: OfLoop, limit: int) -> Iterator[Line]:
+def _loop_lines(loop: OfLoop, limit: int) -> Iterator[Line]:
     yield (Span("loop of", "head"),)
-    yield from _places(loop.before, loop.after)
+    yield from _place_lines(loop.before, loop.after)
     for each in loop.quantities:
         yield text_line(f"    {quantity_text(each)}")
-    for of_round in loop.rounds[: limit or None]:
-        yield text_line(f"    round {of_round.number}: {'; '.join(map(quantity_text, of_round.quantities))}")
-    yield from rest_line(len(loop.rounds) - limit if limit else 0, "round", indent=4)
+    for round_ in loop.rounds[: limit or None]:
+        yield text_line(f"    round {round_.number}: {'; '.join(map(quantity_text, round_.quantities))}")
+    yield from hidden_rows_line(len(loop.rounds) - limit if limit else 0, "round", indent=4)
 
 
-def _roads(branches: Sequence[Branch], limit: int) -> Iterator[Line]:
+def _stack_path_lines(branches: Sequence[Branch], limit: int) -> Iterator[Line]:
     """The tree of stack paths that differ; frames without a fork between them share a row."""
     if not branches:
         return
-    yield text_line("    roads (- only before, + only after)", "dim")
-    found = runs(branches)
+    yield text_line("    stack paths (- only before, + only after)", "dim")
+    found = split_runs(branches)
     for run in found[: limit or None]:
-        yield (Span(f"    {run.mark} {'  ' * run.forks}"), Span(printable(run_text(run)), _STYLES[run.mark]))
-    yield from rest_line(len(found) - limit if limit else 0, "row", indent=4)
+        yield (Span(f"    {run.mark} {'  ' * run.forks}"), Span(printable(path_section_text(run)), _STYLES[run.mark]))
+    yield from hidden_rows_line(len(found) - limit if limit else 0, "row", indent=4)
+
+
+def diff_document(differences: Differences) -> Document:
+    """The differences as a JSON document."""
+    return {
+        "before": _side_document(differences.before),
+        "after": _side_document(differences.after),
+        "devices": _quantity_documents(differences.devices),
+        "functions": [
+            asdict(each) | {"quantities": _quantity_documents(each.quantities)} for each in differences.functions
+        ],
+        "lines": [
+            asdict(each)
+            | {"quantities": _quantity_documents(each.quantities), "roads": list(map(_branch_document, each.roads))}
+            for each in differences.lines
+        ],
+        "loops": [
+            asdict(each)
+            | {
+                "quantities": _quantity_documents(each.quantities),
+                "rounds": [
+                    {"number": round_.number, "quantities": _quantity_documents(round_.quantities)}
+                    for round_ in each.rounds
+                ],
+            }
+            for each in differences.loops
+        ],
+        "unchanged": differences.unchanged,
+    }
+
+
+def _side_document(side: Side) -> Document:
+    return {"index": side.index, **answer_document(side.answer), "versions": dict(side.versions)}
+
+
+def _quantity_documents(quantities: Iterable[Quantity]) -> list[Document]:
+    return [asdict(each) | {"about": each.about.value} for each in quantities]
+
+
+def _branch_document(branch: Branch) -> Document:
+    return asdict(branch)

@@ -1,4 +1,4 @@
-"""A trace as lines to print."""
+"""The stack of a call as lines to print."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.calltext import arguments_as_recorded, arguments_in_brief, error_lines, objects_text
+from framedex.capturetext import why_cut_off, why_unmerged
 from framedex.commands.output.terminal import Line, Span, place_line, source_is_here, stated_line, text_line
-from framedex.missing import why_cut_off, why_unmerged
 from framedex.model import FrameRow, How, Join, Language, LinkHow, Metadata, Role, SectionKind
 from framedex.plaintext import printable
 from framedex.tracetext import frame_labels, recorded_labels, section_title
 
 if TYPE_CHECKING:
     from framedex.model import FfiSite, Trace
-    from framedex.model.profiled import ProfiledRun
+    from framedex.model.totals import ProfiledRun
 
 Frames = Callable[[Sequence[FrameRow], int | None], Iterator[Line]]
 
-_WIDEST_NAME = 72
+_MAX_NAME_WIDTH = 72
 _MOST_OPS = 10
-_BECAUSE = {
-    LinkHow.HANDED_OVER: "made no calls meanwhile, and was the first to be given what was made",
-    LinkHow.BETWEEN: "the only thread that made no calls meanwhile, but just before and just after from these frames",
-    LinkHow.CANDIDATES: "one of the threads that made no calls meanwhile, but before and after from these frames",
+_DISPATCH_REASONS = {
+    LinkHow.HANDED_OVER: "made no calls meanwhile, and was the first to receive the results",
+    LinkHow.BETWEEN: "the only thread without calls meanwhile; it made calls from these frames just before and after",
+    LinkHow.CANDIDATES: "one of the threads without calls meanwhile; it made calls from these frames before and after",
 }
 
 
@@ -39,24 +39,27 @@ def folded_frames(frames: Sequence[FrameRow], terminal_width: int | None = None)
         if is_code:
             for frame in run:
                 others = len(frame.candidates)
-                yield (*_frame(frame, width), Span(f" (+{words.count(others, 'candidate')})" if others else "", "dim"))
-                yield from _recorded(frame, width)
+                yield (
+                    *_frame_line(frame, width),
+                    Span(f" (+{words.count(others, 'candidate')})" if others else "", "dim"),
+                )
+                yield from _recorded_label_lines(frame, width)
         else:
-            yield _fold(list(run))
+            yield _folded_line(list(run))
 
 
 def all_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) -> Iterator[Line]:
     """Every frame in the given order, with its other candidate lines below it."""
     width = _name_width(frames, terminal_width)
     for frame in frames:
-        yield _frame(frame, width)
-        yield from _recorded(frame, width)
+        yield _frame_line(frame, width)
+        yield from _recorded_label_lines(frame, width)
         for candidate in frame.candidates:
             yield (Span(f"{'or ':>{width + 6}}"), *place_line(candidate))
 
 
 def dispatch_lines(trace: Trace, frames: Frames, terminal_width: int | None, step: int = 1) -> Iterator[Line]:
-    """The locations and stacks that dispatched the call, for below its own stack, each with the kind of evidence."""
+    """The locations and stacks that dispatched the call, for below its own stack, each with its evidence."""
     for dispatch in trace.dispatched:
         yield ()
         if dispatch.location is not None:
@@ -64,7 +67,7 @@ def dispatch_lines(trace: Trace, frames: Frames, terminal_width: int | None, ste
         else:
             thread = f"thread {printable(dispatch.thread)}"
             yield (Span("dispatched from: ", "head"), Span(thread), Span(f" [{dispatch.how}]", "dim"))
-            yield text_line(f"  {_BECAUSE[dispatch.how]}", "dim")
+            yield text_line(f"  {_DISPATCH_REASONS[dispatch.how]}", "dim")
             yield from frames(dispatch.frames[::step], terminal_width)
 
 
@@ -85,7 +88,7 @@ def stack_lines(trace: Trace, frames: Frames, terminal_width: int | None = None,
         yield from frames(section.frames[::step], terminal_width)
 
 
-def header(trace: Trace, shown: Sequence[FrameRow]) -> Iterator[Line]:
+def trace_header(trace: Trace, shown: Sequence[FrameRow]) -> Iterator[Line]:
     """The call, its time and arguments, and the quality of its stack.
 
     `shown` are the frames that have a line of their own below the header.
@@ -108,7 +111,7 @@ def header(trace: Trace, shown: Sequence[FrameRow]) -> Iterator[Line]:
         f" thread {call.thread}"
     )
     yield text_line(f"  capture    {capture.id}, {words.clock(capture.started)}: {capture.command or capture.path}")
-    yield text_line(f"  stack      {_quality(trace, shown)}")
+    yield text_line(f"  stack      {_format_stack_quality(trace, shown)}")
 
 
 def profiled_lines(profiled: ProfiledRun, show_all: bool) -> Iterator[Line]:
@@ -130,21 +133,21 @@ def profiled_lines(profiled: ProfiledRun, show_all: bool) -> Iterator[Line]:
 
 def _origin_line(join: Join, site: FfiSite) -> Line:
     """The ffi_call of a run, or a possible one, and the evidence for it."""
-    said = "it may have been called" if join is Join.AMBIGUOUS else "called"
-    known = {Join.SINGLE: " [single: no other can have]", Join.AMBIGUOUS: " [ambiguous]"}.get(join, " [exact]")
+    verb = "possibly called" if join is Join.AMBIGUOUS else "called"
+    known = {Join.SINGLE: " [single: the only possible one]", Join.AMBIGUOUS: " [ambiguous]"}.get(join, " [exact]")
     if not site.lines:
-        missing = "; the process that made it was not recorded"
-        return (Span(f"{said} from the ffi_call of site {site.key}{missing}", "head"), Span(known, "dim"))
-    where = site.lines[0]
+        missing = "; the process of that ffi_call was not recorded"
+        return (Span(f"{verb} from the ffi_call of site {site.key}{missing}", "head"), Span(known, "dim"))
+    line = site.lines[0]
     return (
-        Span(f"{said} from the ffi_call at ", "head"),
-        *place_line(where.location),
-        Span(f" in {printable(where.function)}"),
+        Span(f"{verb} from the ffi_call at ", "head"),
+        *place_line(line.location),
+        Span(f" in {printable(line.function)}"),
         Span(known, "dim"),
     )
 
 
-def _quality(trace: Trace, shown: Sequence[FrameRow]) -> str:
+def _format_stack_quality(trace: Trace, shown: Sequence[FrameRow]) -> str:
     frames = (*trace.frames, *trace.python)
     python = sum(frame.function.language is Language.PYTHON for frame in frames)
     here = [frame.location for frame in frames if source_is_here(frame.location)]
@@ -152,14 +155,14 @@ def _quality(trace: Trace, shown: Sequence[FrameRow]) -> str:
     unnamed = sum(not frame.function.symbol for frame in frames)
     text = f"{words.count(len(frames), 'frame')} ({python} Python, {len(frames) - python} native)"
     text += f", {len(here)} with source here ({exact} exact)"
-    if public := len(public_only(shown)):
+    if public := len(frames_with_public_link(shown)):
         text += f", {words.count(public, 'public link')}"
     if unnamed:
         text += f", {unnamed} without a name"
     return text if python else f"{text}; {_why_no_python(trace)}"
 
 
-def public_only(frames: Iterable[FrameRow]) -> list[FrameRow]:
+def frames_with_public_link(frames: Iterable[FrameRow]) -> list[FrameRow]:
     """The frames without a local source that have a public address."""
     return [frame for frame in frames if frame.location and frame.location.url and not source_is_here(frame.location)]
 
@@ -169,7 +172,7 @@ def _why_no_python(trace: Trace) -> str:
     return f"Python frames were not recorded: {problem}" if problem else "no Python runs on this thread"
 
 
-def _frame(frame: FrameRow, width: int) -> Line:
+def _frame_line(frame: FrameRow, width: int) -> Line:
     mark = "P" if frame.function.language is Language.PYTHON else "N"
     name = f"  {mark} {printable(frame.function.name).ljust(width)}  "
     labels = frame_labels(frame)
@@ -177,16 +180,16 @@ def _frame(frame: FrameRow, width: int) -> Line:
         return (Span(name, frame.function.language.value), *stated_line(frame.stated, frame.location, labels))
     if frame.location is not None:
         return (Span(name, frame.function.language.value), *place_line(frame.location, labels))
-    place = Span(_address(frame), "dim", elastic=True)
+    place = Span(_binary_address(frame), "dim", elastic=True)
     return (Span(name, frame.function.language.value), place, Span(f" [{', '.join(labels)}]" if labels else "", "dim"))
 
 
-def _recorded(frame: FrameRow, width: int) -> Iterator[Line]:
+def _recorded_label_lines(frame: FrameRow, width: int) -> Iterator[Line]:
     for label in recorded_labels(frame):
         yield text_line(f"{' ' * (width + 6)}{label}", "dim")
 
 
-def _address(frame: FrameRow) -> str:
+def _binary_address(frame: FrameRow) -> str:
     """The binary and offset of a frame without source, and its translation unit if the symbol table has it.
 
     Frames named by another recorder have no offset, and often no binary.
@@ -197,7 +200,7 @@ def _address(frame: FrameRow) -> str:
     return f"{printable(frame.module)}+{frame.offset:#x}{unit}"
 
 
-def _fold(frames: Sequence[FrameRow]) -> Line:
+def _folded_line(frames: Sequence[FrameRow]) -> Line:
     interpreter = sum(frame.function.role is Role.INTERPRETER for frame in frames)
     glue = len(frames) - interpreter
     parts = [f"{number} {kind}" for number, kind in ((interpreter, "interpreter"), (glue, "glue")) if number]
@@ -205,6 +208,6 @@ def _fold(frames: Sequence[FrameRow]) -> Line:
 
 
 def _name_width(frames: Sequence[FrameRow], terminal_width: int | None) -> int:
-    widest = _WIDEST_NAME if terminal_width is None else min(_WIDEST_NAME, terminal_width // 2)
+    widest = _MAX_NAME_WIDTH if terminal_width is None else min(_MAX_NAME_WIDTH, terminal_width // 2)
     lengths = (len(printable(frame.function.name)) for frame in frames)
     return max((length for length in lengths if length <= widest), default=0)

@@ -1,8 +1,8 @@
 """Lines of styled and linked text, and the capabilities of the terminal at stdout.
 
 Without a terminal the text is the same, unstyled. Links are OSC 8: files as `file://HOST/abs#LINE`, the de facto form,
-and web addresses unchanged. VS Code and JetBrains get no file links, which do nothing there and prevent the detection
-of `path:line`. If a link is unsupported, its address is written out.
+and web addresses unchanged. VS Code and JetBrains get no file links: these do nothing there and prevent the detection
+of `path:line`. If the terminal does not support a link, the line shows its address.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from urllib.parse import quote
 import click
 
 from framedex.errors import FramedexError
-from framedex.model.places import path_in_repository
-from framedex.path_resolution.files import is_here
+from framedex.model.locations import path_in_repository
+from framedex.path_resolution.files import file_exists
 from framedex.placetext import location_labels, place_text, recorded_text_labels
 from framedex.plaintext import printable
-from framedex.portable import host_name
+from framedex.regularfile import host_name
 
 if TYPE_CHECKING:
     from framedex.model import Location
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 class Span:
     """A piece of a line. `style` is a key of `_STYLES`; `link` is the target of a click.
 
-    `elastic`: a path that cannot be opened, so that its first folders may be omitted. `address` replaces the text if
-    the link is unsupported; empty keeps the text. `whole`: a command, which is never broken into two lines.
+    `elastic`: a path that cannot be opened, so its first folders may be omitted. `address` replaces the text if the
+    terminal does not support the link; empty keeps the text. `whole`: a command, which is never broken into two lines.
     """
 
     text: str
@@ -56,7 +56,7 @@ def standard_output() -> TextIO:
     return sys.stdout
 
 
-# For terminals that pass `file:` links to the desktop, which drops the line; `framedex open` is registered for this.
+# For terminals that pass `file:` links to the desktop, which drops the line. `framedex open` handles this scheme.
 _OWN_SCHEME = "framedex"
 
 _STYLES: dict[str, dict[str, object]] = {
@@ -96,14 +96,14 @@ class Terminal:
     def of(cls, is_terminal: bool, environment: Mapping[str, str]) -> Terminal:
         """The capabilities of a terminal according to its environment variables; none if stdout is not a terminal."""
         capable = is_terminal and environment.get("TERM") != "dumb"
-        links = capable and _shows_links(environment)
+        links = capable and _supports_links(environment)
         return cls(
             colors=capable and not environment.get("NO_COLOR"),
             links=links,
             host=host_name(),
             scheme=_OWN_SCHEME if environment.get("FRAMEDEX_LINK_SCHEME") == _OWN_SCHEME else "file",
-            width=_columns() if is_terminal else None,
-            web_links=links or (capable and _shows_web_links(environment)),
+            width=_terminal_columns() if is_terminal else None,
+            web_links=links or (capable and _supports_web_links(environment)),
         )
 
     def follows(self, link: Location | None) -> bool:
@@ -111,7 +111,7 @@ class Terminal:
         return link is not None and (self.links or (self.web_links and link.url is not None))
 
 
-def _columns() -> int:
+def _terminal_columns() -> int:
     import shutil  # imports compressors, which piped output does not need
 
     return shutil.get_terminal_size().columns
@@ -120,8 +120,8 @@ def _columns() -> int:
 def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:
     """`path:line` with a link if the file exists, and labels; the default labels show an inexact location.
 
-    If links are supported, a notebook cell appears by its name. A missing file links to its public URL, if one is
-    known. If links are unsupported, the URL itself appears, because every terminal detects URLs.
+    With links, a notebook cell appears by its name, and a missing file links to its public URL. Without links the URL
+    itself appears, because every terminal detects URLs.
     """
     if labels is None:
         labels = [*location_labels(location), *recorded_text_labels(location)]
@@ -140,15 +140,15 @@ def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:
 
 
 def stated_line(stated: str, location: Location | None, labels: Sequence[str]) -> Line:
-    """A place in Python code without a file, under Python's name for it, with a link to its source file if known."""
-    link = location if location is not None and is_here(location.path) else None
+    """A position in Python code without a file, such as `<stdin>`, with a link to its source file if known."""
+    link = location if location is not None and file_exists(location.path) else None
     place = Span(printable(stated), "place" if link else "", replace(link, url=None) if link else None)
     return (place, Span(f" [{', '.join(labels)}]", "dim")) if labels else (place,)
 
 
 def source_is_here(location: Location | None) -> bool:
     """Whether the file of a location exists on this machine."""
-    return location is not None and is_here(location.path)
+    return location is not None and file_exists(location.path)
 
 
 def text_line(text: str, style: str = "") -> Line:
@@ -156,8 +156,8 @@ def text_line(text: str, style: str = "") -> Line:
     return (Span(printable(text), style),)
 
 
-def as_shown(line: Line, terminal: Terminal) -> Line:
-    """The line with addresses in place of links that the terminal does not support."""
+def replace_unsupported_links(line: Line, terminal: Terminal) -> Line:
+    """Replace links that the terminal does not support with their addresses."""
     return tuple(
         replace(span, text=span.address, address="") if span.address and not terminal.follows(span.link) else span
         for span in line
@@ -165,11 +165,11 @@ def as_shown(line: Line, terminal: Terminal) -> Line:
 
 
 def paint(line: Line, terminal: Terminal) -> str:
-    """The line as text with the styles and links that the terminal supports."""
-    return "".join(_paint(span, terminal) for span in as_shown(line, terminal)).rstrip(" ")
+    """Format the line as text, with the styles and links that the terminal supports."""
+    return "".join(_paint_span(span, terminal) for span in replace_unsupported_links(line, terminal)).rstrip(" ")
 
 
-def _paint(span: Span, terminal: Terminal) -> str:
+def _paint_span(span: Span, terminal: Terminal) -> str:
     text = click.style(span.text, **_STYLES[span.style]) if terminal.colors and span.style else span.text  # type: ignore[arg-type]
     if span.link is None or not terminal.follows(span.link):
         return text
@@ -178,7 +178,7 @@ def _paint(span: Span, terminal: Terminal) -> str:
     return f"\x1b]8;;{target}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
-def _shows_links(environment: Mapping[str, str]) -> bool:
+def _supports_links(environment: Mapping[str, str]) -> bool:
     """Whether the terminal supports OSC 8 links. FORCE_HYPERLINK, a common convention, takes precedence."""
     program = environment.get("TERM_PROGRAM", "")
     if forced := environment.get("FORCE_HYPERLINK"):
@@ -186,24 +186,44 @@ def _shows_links(environment: Mapping[str, str]) -> bool:
     if program == "vscode" or "JetBrains" in environment.get("TERMINAL_EMULATOR", ""):
         return False
     if program == "tmux":
-        return _version(environment.get("TERM_PROGRAM_VERSION", "")) >= (3, 4)
+        return _parse_version(environment.get("TERM_PROGRAM_VERSION", "")) >= (3, 4)
     if program in {"iTerm.app", "WezTerm", "ghostty", "rio", "Tabby"} or "WT_SESSION" in environment:
         return True
     if environment.get("TERM", "").startswith(("xterm-kitty", "xterm-ghostty", "foot", "alacritty", "wezterm")):
         return True
-    return _number(environment, "VTE_VERSION") >= 5000 or _number(environment, "KONSOLE_VERSION") >= 201200
+    return (
+        _environment_number(environment, "VTE_VERSION") >= 5000
+        or _environment_number(environment, "KONSOLE_VERSION") >= 201200
+    )
 
 
-def _shows_web_links(environment: Mapping[str, str]) -> bool:
+def _supports_web_links(environment: Mapping[str, str]) -> bool:
     """Whether the terminal supports OSC 8 links to the web, even if no others: VS Code since version 1.72."""
     is_vscode = environment.get("TERM_PROGRAM") == "vscode" and environment.get("FORCE_HYPERLINK") != "0"
-    return is_vscode and _version(environment.get("TERM_PROGRAM_VERSION", "")) >= (1, 72)
+    return is_vscode and _parse_version(environment.get("TERM_PROGRAM_VERSION", "")) >= (1, 72)
 
 
-def _number(environment: Mapping[str, str], name: str) -> int:
+def _environment_number(environment: Mapping[str, str], name: str) -> int:
     value = environment.get(name, "")
     return int(value) if value.isascii() and value.isdigit() else 0
 
 
-def _version(text: str) -> tuple[int, ...]:
+def _parse_version(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", text)[:2])
+
+
+_COLUMN_GAP = "  "
+
+
+def column_widths(*rows: Sequence[str]) -> list[int]:
+    """The width of each column: that of its widest cell. All rows have the same number of cells."""
+    return [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+
+def row_text(cells: Sequence[str], widths: Sequence[int], numbers: int | None = None) -> str:
+    """Format a row: the first `numbers` cells (None: all) are right-aligned, the others left-aligned."""
+    right_aligned = len(cells) if numbers is None else numbers
+    return _COLUMN_GAP.join(
+        cell.rjust(width) if column < right_aligned else cell.ljust(width)
+        for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )

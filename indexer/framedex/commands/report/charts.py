@@ -1,26 +1,30 @@
-"""Charts over time as outlines of areas, for the `d` attribute of SVG paths."""
+"""Charts over time and flame graphs, as shapes for SVG.
+
+A chart is an outline for the `d` attribute of a path. A flame graph is a list of boxes, outermost functions at the top.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from framedex.model import PARTS_OF_STEPS, Activity
+from framedex.model import PARTS_OF_STEPS, Activity, FlameGraph, FlameKind, FlameNode
+from framedex.placetext import cell_name
 
 if TYPE_CHECKING:
-    from framedex.model import Loop, LoopStep, ThreadTime, Timeline
+    from framedex.model import Location, Loop, LoopStep, ThreadTime, Timeline
 
-WIDTH = 600
-HEIGHT = 24
+CHART_WIDTH = 600
+CHART_HEIGHT = 24
 """The height of a chart in its own units; a page stretches it."""
 
 OWN = "own"
-"""The field with the rest of a loop step beside `PARTS_OF_STEPS`: the time of the program itself."""
+"""The field of a loop step with the program's own time: the rest beside `PARTS_OF_STEPS`."""
 
 _MOST_THREADS = 12
-_MOST_MEDIANS = 8
+_MOST_MEDIANS = 8  # height of a step chart, in medians
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class Span:
         return [self.start + (self.end - self.start) * number // (count - 1) for number in range(count)]
 
 
-def span_of(memory: Sequence[Sequence[tuple[int, int]]], timeline: Timeline | None = None) -> Span:
+def common_span(memory: Sequence[Sequence[tuple[int, int]]], timeline: Timeline | None = None) -> Span:
     """The common time span of the charts of device memory and threads."""
     times = [time for points in memory for time, _ in points]
     if timeline is not None and timeline.threads:
@@ -51,17 +55,17 @@ def span_of(memory: Sequence[Sequence[tuple[int, int]]], timeline: Timeline | No
     return Span(min(times, default=0), max(times, default=0))
 
 
-def told_apart(timeline: Timeline) -> tuple[ThreadTime, ...]:
-    """The threads with a row of their own: at most `_MOST_THREADS`, and none with an almost empty chart."""
+def busy_threads(timeline: Timeline) -> tuple[ThreadTime, ...]:
+    """The threads that get a chart: at most `_MOST_THREADS`, and none that is almost idle."""
     least = timeline.threads[0].busy // 1000 if timeline.threads else 0
     return tuple(thread for thread in timeline.threads[:_MOST_THREADS] if thread.busy > least)
 
 
-def layers(thread: ThreadTime, timeline: Timeline, span: Span) -> Iterator[Layer]:
-    """The activities of a thread as layers."""
-    scale = WIDTH / max(span.end - span.start, 1)
+def thread_layers(thread: ThreadTime, timeline: Timeline, span: Span) -> Iterator[Layer]:
+    """The activities of a thread as chart layers."""
+    scale = CHART_WIDTH / max(span.end - span.start, 1)
     left, width = (timeline.start - span.start) * scale, (timeline.end - timeline.start) * scale
-    return _stacked([(activity.value, thread.shares[activity]) for activity in Activity], left, width)
+    return _stack_layers([(activity.value, thread.shares[activity]) for activity in Activity], left, width)
 
 
 def step_height(loop: Loop) -> int:
@@ -71,21 +75,21 @@ def step_height(loop: Loop) -> int:
 
 
 def step_layers(loop: Loop) -> Iterator[Layer]:
-    """The parts of a loop's rounds, side by side; the height is the duration."""
-    height, steps = step_height(loop), _columns(loop.steps)
+    """The parts of a loop's rounds as chart layers, rounds side by side; the height is the duration."""
+    height, steps = step_height(loop), _limit_columns(loop.steps)
     parts = [(name, [getattr(step, name) / height for step in steps]) for name in (*PARTS_OF_STEPS, OWN)]
-    return _stacked(parts, 0, WIDTH)
+    return _stack_layers(parts, 0, CHART_WIDTH)
 
 
-def _columns(steps: Sequence[LoopStep]) -> Sequence[LoopStep]:
-    """At most one round per unit of the width; for more rounds, the longest of each equal group."""
-    if len(steps) <= WIDTH:
+def _limit_columns(steps: Sequence[LoopStep]) -> Sequence[LoopStep]:
+    """At most one round per unit of the width: the longest of each group of rounds."""
+    if len(steps) <= CHART_WIDTH:
         return steps
-    edges = [len(steps) * column // WIDTH for column in range(WIDTH + 1)]
+    edges = [len(steps) * column // CHART_WIDTH for column in range(CHART_WIDTH + 1)]
     return [max(steps[low:high], key=lambda step: step.duration) for low, high in pairwise(edges)]
 
 
-def _stacked(parts: Sequence[tuple[str, Sequence[float]]], left: float, width: float) -> Iterator[Layer]:
+def _stack_layers(parts: Sequence[tuple[str, Sequence[float]]], left: float, width: float) -> Iterator[Layer]:
     """Stack fractions of 1 as layers, the last one in front. Empty layers are left out."""
     stacked: list[tuple[str, list[float]]] = []
     below = [0.0] * len(parts[0][1])
@@ -96,29 +100,144 @@ def _stacked(parts: Sequence[tuple[str, Sequence[float]]], left: float, width: f
     slice_width = width / max(len(below), 1)
     for name, heights in reversed(stacked):
         yield Layer(
-            name, _steps([(left + slice_width * number, high) for number, high in enumerate(heights)], left + width)
+            name,
+            _step_outline([(left + slice_width * number, high) for number, high in enumerate(heights)], left + width),
         )
 
 
 def memory_outline(points: Sequence[tuple[int, int]], peak: int, span: Span) -> str:
     """The live memory of a device, relative to `peak`: the maximum in each unit of the width."""
-    scale = WIDTH / max(span.end - span.start, 1)
+    scale = CHART_WIDTH / max(span.end - span.start, 1)
     most: dict[int, int] = {}
     alive = 0
     for time, size in points:
-        place = min(round((time - span.start) * scale), WIDTH - 1)
+        place = min(round((time - span.start) * scale), CHART_WIDTH - 1)
         most[place] = max(most.get(place, alive), size)
-        if place + 1 < WIDTH:
+        if place + 1 < CHART_WIDTH:
             most[place + 1] = size  # constant until the next point
         alive = size
-    return _steps([(place, size / max(peak, 1)) for place, size in sorted(most.items())], WIDTH)
+    return _step_outline([(place, size / max(peak, 1)) for place, size in sorted(most.items())], CHART_WIDTH)
 
 
-def _steps(heights: Sequence[tuple[float, float]], end: float) -> str:
+def _step_outline(heights: Sequence[tuple[float, float]], end: float) -> str:
     """The outline of an area from pairs of a position and the height (0 to 1) from there on."""
-    parts, before = [f"M0 {HEIGHT}"], 0.0
+    parts, before = [f"M0 {CHART_HEIGHT}"], 0.0
     for place, height in heights:
         if height != before:
-            parts.append(f"H{place:.5g}V{HEIGHT * (1 - height):.4g}")
+            parts.append(f"H{place:.5g}V{CHART_HEIGHT * (1 - height):.4g}")
             before = height
-    return "".join([*parts, f"H{end:.5g}V{HEIGHT}Z"])
+    return "".join([*parts, f"H{end:.5g}V{CHART_HEIGHT}Z"])
+
+
+BOX_HEIGHT = 18
+"""The height of a box, in pixels."""
+
+_MIN_BOX_WIDTH = 0.02  # percent of the graph
+_CALLER_KINDS = (FlameKind.PYTHON, FlameKind.NATIVE)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A function in the context of its callers; `left` and `width` in percent, `top` in pixels.
+
+    `node` is the position of its node in the graph.
+    """
+
+    name: str
+    kind: FlameKind
+    left: float
+    width: float
+    top: int
+    calls: int
+    duration: int
+    location: Location | None
+    node: int
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTime:
+    """A function with the time of its calls, including callees, in ns; `location` is that of its longest node."""
+
+    name: str
+    calls: int
+    duration: int
+    location: Location | None
+
+
+def flame_boxes(graph: FlameGraph) -> Iterator[Box]:
+    """The boxes that are wide enough to be visible, callers first; the width is the time, or calls without times."""
+    whole = graph.duration or graph.calls or 1
+    placed: list[tuple[float, int]] = []  # left and depth of each node
+    ends: dict[int, float] = {}
+    for position, node in enumerate(graph.nodes):
+        left, depth = placed[node.parent] if node.parent >= 0 else (0.0, -1)
+        left = ends.get(node.parent, left)
+        width = 100 * (node.duration if graph.duration else node.calls) / whole
+        ends[node.parent] = left + width
+        placed.append((left, depth + 1))
+        if width >= _MIN_BOX_WIDTH:
+            name = node.name or f"{node.merged:,} smaller functions"
+            yield Box(
+                name,
+                node.kind,
+                left,
+                width,
+                (depth + 1) * BOX_HEIGHT,
+                node.calls,
+                node.duration,
+                node.location,
+                position,
+            )
+
+
+def within_cells(graph: FlameGraph) -> FlameGraph:
+    """Drop the callers of notebook cells from the graph, and show each cell by its name."""
+    outermost_cells: set[int] = set()
+    is_in_cell: list[bool] = []  # for each node: whether it is a cell or below one
+    for number, node in enumerate(graph.nodes):
+        is_below = node.parent >= 0 and is_in_cell[node.parent]
+        is_cell = node.location is not None and bool(cell_name(node.location.path))
+        is_in_cell.append(is_below or is_cell)
+        if is_cell and not is_below:
+            outermost_cells.add(number)
+    callers_of_cells: set[int] = set()
+    for number in outermost_cells:
+        position = graph.nodes[number].parent
+        while position >= 0 and position not in callers_of_cells:
+            callers_of_cells.add(position)
+            position = graph.nodes[position].parent
+    new_positions = {-1: -1}
+    kept: list[FlameNode] = []
+    for number, node in enumerate(graph.nodes):
+        if number not in callers_of_cells:
+            new_positions[number] = len(kept)
+            name = node.name
+            if number in outermost_cells and name == "<module>" and node.location is not None:
+                name = cell_name(node.location.path)
+            kept.append(replace(node, name=name, parent=new_positions.get(node.parent, -1)))
+    return replace(graph, nodes=tuple(kept))
+
+
+def functions_by_time(graph: FlameGraph) -> list[FunctionTime]:
+    """The functions that called into the runtime, longest time first, or most calls first if there are no times.
+
+    The runtime's own functions are left out.
+    """
+    groups: dict[str, list[FlameNode]] = {}
+    callers: list[frozenset[str]] = []  # the functions above each node, so that a recursive function counts once
+    for node in graph.nodes:
+        above = callers[node.parent] if node.parent >= 0 else frozenset()
+        if node.kind in _CALLER_KINDS and node.name not in above:
+            groups.setdefault(node.name, []).append(node)
+            above |= {node.name}
+        callers.append(above)
+    found = [
+        FunctionTime(
+            name,
+            sum(node.calls for node in nodes),
+            sum(node.duration for node in nodes),
+            max(nodes, key=lambda each: (each.duration, each.calls)).location,
+        )
+        for name, nodes in groups.items()
+    ]
+    return sorted(found, key=lambda each: (-each.duration, -each.calls))

@@ -1,4 +1,4 @@
-"""The data of a report: the answers of the index, each queried once."""
+"""The data of a report, each part queried once from the index."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING
 
-from framedex.missing import all_problems
+from framedex.capturetext import all_problems
 from framedex.model import CallFilter, Location, Metadata
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
 
 MOST_CAPTURES = 4
-"""Maximum number of captures with charts of their own: those with the most calls."""
+"""Maximum number of captures with charts of their own. The captures with the most calls get them."""
 
 _MOST_FLAMES = 1_200
 """Maximum number of nodes in a flame graph, which keeps the page fast."""
@@ -59,10 +59,10 @@ class Contents:
 
     def paths(self) -> set[str]:
         """The paths of all locations in the report."""
-        return {location.path for location in _locations(self)}
+        return {location.path for location in _find_locations(self)}
 
 
-def contents_of(index: Index, answer: AnswerOf, most_flames: int = _MOST_FLAMES) -> Contents:
+def read_contents(index: Index, answer: AnswerOf, most_flames: int = _MOST_FLAMES) -> Contents:
     """Query all data of a report from an index that has exactly the captures of an answer.
 
     A flame graph has at most `most_flames` nodes.
@@ -76,30 +76,30 @@ def contents_of(index: Index, answer: AnswerOf, most_flames: int = _MOST_FLAMES)
         memory=index.memory(),
         waits=index.waits(),
         captures=tuple(
-            _of_capture(index, capture, most_flames) for capture in sorted(largest, key=lambda each: each.id)
+            _read_capture(index, capture, most_flames) for capture in sorted(largest, key=lambda each: each.id)
         ),
         left_out=len(answer.captures) - len(largest),
     )
 
 
-def _of_capture(index: Index, capture: CaptureRow, most_flames: int) -> OfCapture:
-    held = index.capture(capture.id)
+def _read_capture(index: Index, capture: CaptureRow, most_flames: int) -> OfCapture:
+    queries = index.capture(capture.id)
     return OfCapture(
         capture=capture,
         metadata=Metadata.parse(capture.metadata_text),
         lacks=tuple(all_problems(capture.stops, capture.problems)),
-        timeline=held.timeline(),
-        flames=held.flame_graph(with_glue=False, most=most_flames),
-        check=held.check(),
+        timeline=queries.timeline(),
+        flames=queries.flame_graph(with_glue=False, max_nodes=most_flames),
+        check=queries.check(),
     )
 
 
-def _locations(value: object) -> Iterator[Location]:
+def _find_locations(value: object) -> Iterator[Location]:
     if isinstance(value, Location):
         yield value
     elif is_dataclass(value):
         for field in fields(value):
-            yield from _locations(getattr(value, field.name))
+            yield from _find_locations(getattr(value, field.name))
     elif isinstance(value, tuple):
         for each in value:
-            yield from _locations(each)
+            yield from _find_locations(each)

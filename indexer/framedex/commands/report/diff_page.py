@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from framedex.commands.report.filling import brief, page_environment
-from framedex.commands.report.flames import HEIGHT
-from framedex.commands.report.page import filled_page
+from framedex.commands.report.charts import BOX_HEIGHT
+from framedex.commands.report.page import abbreviate, page_environment, render_page
 from framedex.commands.report.places import Places
-from framedex.diff.flames import changed
-from framedex.diff.runs import runs
-from framedex.difftext import change_of, run_text, side_heading, summary_text, versions_text
+from framedex.diff.flames import change_kind
+from framedex.diff.stack_paths import split_runs
+from framedex.difftext import change_text, path_section_text, side_heading, summary_text, versions_text
 
 if TYPE_CHECKING:
     from framedex.diff.flames import FlamesOfBoth
@@ -27,30 +26,30 @@ _SECTIONS = {
 
 
 def diff_page(found: Differences, flames: FlamesOfBoth, editor: str) -> str:
-    """The page as HTML, the same for equal differences; `editor` is a key of `EDITORS`, for its links."""
-    places = Places(set(_paths(found, flames)), editor)
+    """Return the page as HTML. Equal differences give the same page; `editor` is a key of `EDITORS`, for the links."""
+    places = Places(set(_find_paths(found, flames)), editor)
     environment = page_environment(places)
     environment.filters.update(
         summary=summary_text,
         versions=versions_text,
-        change=change_of,
+        change=change_text,
         captures=side_heading,
-        runs=runs,
-        frames=run_text,
+        runs=split_runs,
+        frames=path_section_text,
     )
-    environment.globals.update(changed=changed, box_height=HEIGHT)
-    return filled_page(
+    environment.globals.update(changed=change_kind, box_height=BOX_HEIGHT)
+    return render_page(
         environment.get_template("page.html"),
         tool="diff",
         found=found,
         flames=flames,
         sections=_SECTIONS,
-        heading=brief(f"{side_heading(found.before)} and {side_heading(found.after)}"),
+        heading=abbreviate(f"{side_heading(found.before)} and {side_heading(found.after)}"),
         files=places.files,
     )
 
 
-def _paths(found: Differences, flames: FlamesOfBoth) -> Iterator[str]:
+def _find_paths(found: Differences, flames: FlamesOfBoth) -> Iterator[str]:
     pairs = [(each.before, each.after) for each in found.lines] + [(each.before, each.after) for each in found.loops]
     yield from (line.location.path for pair in pairs for line in pair if line is not None)
     yield from (node.location.path for node in flames.graph.nodes if node.location is not None)

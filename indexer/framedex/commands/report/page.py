@@ -1,44 +1,175 @@
-"""The page of a report: filled templates, with all styles and scripts inside."""
+"""The HTML page of a report, from templates, with all styles and scripts inside."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from framedex.commands.report.filling import SECTIONS, brief, in_ascii, part, report_environment
+from framedex import words
+from framedex.calltext import error_headline
+from framedex.capturetext import answer_heading
+from framedex.commands.output.proposals import format_command
+from framedex.commands.report.charts import (
+    BOX_HEIGHT,
+    CHART_HEIGHT,
+    CHART_WIDTH,
+    OWN,
+    busy_threads,
+    common_span,
+    flame_boxes,
+    functions_by_time,
+    memory_outline,
+    step_height,
+    step_layers,
+    thread_layers,
+)
 from framedex.commands.report.places import Places
-from framedex.scopetext import answer_heading
+from framedex.costtext import (
+    change_text,
+    compiles_total,
+    device_name,
+    memory_by_line,
+    memory_total,
+    transfers_total,
+    waits_total,
+)
+from framedex.errors import FramedexError
+from framedex.errortext import abbreviate_message
+from framedex.model import PARTS_OF_STEPS, Activity
+from framedex.plaintext import truncate, visible
+from framedex.regularfile import open_regular
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
     from framedex.commands.report.contents import Contents
+    from framedex.model import DeviceMemory
+
+SECTIONS = {
+    "summary": "Summary",
+    "compiles": "Compiles",
+    "transfers": "Transfers",
+    "memory": "Memory",
+    "waits": "Waits",
+    "timeline": "Timeline",
+    "flames": "Flame graph",
+    "functions": "Functions",
+    "findings": "Findings",
+}
+"""The sections of a page: names of templates, and their titles."""
+
+_MOST_ROWS = 30  # rows of a table; the verb that shows all of them is below the table
+_MOST_LOOPS = 5
+
+_TEMPLATES = Path(__file__).with_name("templates")
+
+
+def page_environment(places: Places) -> Environment:
+    """Create the template environment that all pages share.
+
+    Texts from a recording are inserted as plain text, with invisible characters escaped.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_escape_invisible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(duration=words.duration, count=words.count, place=places.of, brief=abbreviate)
+    environment.filters.update(error_headline=error_headline, innermost_lines=abbreviate_message)
+    environment.globals.update(boxes=flame_boxes, command=format_command)
+    return environment
+
+
+def report_environment(places: Places) -> Environment:
+    """Create the template environment for pages with captures."""
+    environment = page_environment(places)
+    environment.filters.update(
+        size=words.size,
+        seconds=words.seconds,
+        clock=words.clock,
+        program=words.command_short,
+        change=change_text,
+        device=device_name,
+        of_compiles=compiles_total,
+        of_memory=device_memory_text,
+        of_transfers=transfers_total,
+        of_waits=waits_total,
+    )
+    environment.globals.update(
+        functions_by_time=functions_by_time,
+        thread_layers=thread_layers,
+        step_height=step_height,
+        step_layers=step_layers,
+        parts_of_steps=PARTS_OF_STEPS,
+        own=OWN,
+        memory_outline=memory_outline,
+        common_span=common_span,
+        busy_threads=busy_threads,
+        activities=list(Activity),
+        chart={"width": CHART_WIDTH, "height": CHART_HEIGHT, "box": BOX_HEIGHT},
+        most=_MOST_ROWS,
+        most_loops=_MOST_LOOPS,
+    )
+    return environment
+
+
+def escape_to_ascii(text: str) -> str:
+    """Escape HTML to ASCII, which any encoding of stdout preserves."""
+    return text.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def read_template_file(name: str) -> str:
+    """The text of a stylesheet or script beside the templates."""
+    return (_TEMPLATES / name).read_text("utf-8")
+
+
+def abbreviate(text: str, most: int = 200) -> str:
+    """Truncate a name: names of C++ templates, and programs given as code, may be very long."""
+    return truncate(visible(text), most)
+
+
+def device_memory_text(devices: Sequence[DeviceMemory]) -> str:
+    """Format the memory of devices, as `memory_total` does."""
+    return memory_total(list(memory_by_line(devices)))
+
+
+def _escape_invisible(value: Any) -> Any:
+    """Escape the invisible characters of a text; HTML escaping follows."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
 
 GENERATOR = "framedex"
 """The first word of the `generator` meta element, which marks a page of framedex."""
 
 
 def page(contents: Contents, editor: str) -> str:
-    """The report as HTML, the same for equal contents; `editor` is a key of `EDITORS`, for its links."""
+    """Return the report as HTML. Equal contents give the same page; `editor` is a key of `EDITORS`, for the links."""
     places = Places(contents.paths(), editor)
-    return filled_page(
+    return render_page(
         report_environment(places).get_template("page.html"),
         tool="report",
         contents=contents,
         sections=SECTIONS,
-        heading=brief(answer_heading(contents.answer)),
+        heading=abbreviate(answer_heading(contents.answer)),
         files=places.files,
     )
 
 
-def filled_page(template: Template, **values: object) -> str:
-    """A page in ASCII, with its style, its script, and a content security policy that allows nothing else."""
-    style, script = part("report.css") + part("dark.css"), part("report.js")
-    filled = template.render(
+def render_page(template: Template, **values: object) -> str:
+    """Fill a template. The page is ASCII, and its content security policy allows only its own style and script."""
+    style, script = read_template_file("report.css") + read_template_file("dark.css"), read_template_file("report.js")
+    html = template.render(
         **values,
         generator=f"{GENERATOR} {VERSION}",
         style=Markup(style),
@@ -46,14 +177,49 @@ def filled_page(template: Template, **values: object) -> str:
         policy="; ".join(
             [
                 "default-src 'none'",
-                f"style-src '{_hash(style)}'",
-                f"script-src '{_hash(script)}'",
+                f"style-src '{_content_hash(style)}'",
+                f"script-src '{_content_hash(script)}'",
                 *("base-uri 'none'", "form-action 'none'"),
             ]
         ),
     )
-    return in_ascii(filled)
+    return escape_to_ascii(html)
 
 
-def _hash(text: str) -> str:
+def _content_hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+_GENERATOR_WINDOW = 1024  # bytes at the start of a page that contain its generator
+
+
+def default_editor() -> str:
+    """The editor for links if the user did not choose one."""
+    return "framedex" if os.environ.get("FRAMEDEX_LINK_SCHEME") == "framedex" else "vscode"
+
+
+def refuse_foreign(path: Path) -> None:
+    """Raise FramedexError if the file exists and is not a page of framedex."""
+    try:
+        with open_regular(path) as file:
+            is_own = f'<meta name="generator" content="{GENERATOR} '.encode() in file.read(_GENERATOR_WINDOW)
+    except FileNotFoundError:
+        return
+    except OSError:
+        is_own = False
+    if not is_own:
+        raise FramedexError(
+            f"{path} exists and is not a framedex report.",
+            "Write elsewhere with -o, or replace it with --force.",
+        )
+
+
+def open_in_browser(path: Path) -> None:
+    """Open a page in the browser. Raises FramedexError if there is no browser, or if it fails."""
+    from framedex.commands.editor.browser import choose_browser, open_page
+
+    address = path.absolute().as_uri()
+    browser = choose_browser(os.environ)
+    if browser is None:
+        raise FramedexError("No browser was found.", f"Open the page yourself: {address}")
+    open_page(address, browser)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from framedex.commands.editor.browser import is_page
+from framedex.commands.editor.browser import is_web_address
 from framedex.commands.output.terminal import source_is_here
-from framedex.model.places import path_in_repository
+from framedex.model.locations import path_in_repository
 from framedex.placetext import cell_name, location_labels, place_text, recorded_text_labels
 from framedex.regularfile import read_regular_text
 
@@ -26,7 +26,7 @@ EDITORS = {
     "framedex": "framedex://{path}#{line}",
     "none": "",
 }
-"""Templates of links to a line of a local file, by editor; `framedex open` handles those of `framedex`."""
+"""Templates of links to a line of a local file, by editor. `framedex open` handles `framedex://` links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,15 @@ class Places:
         self._shown: set[str] = set()
 
     def of(self, location: Location) -> Place:
-        """The report's form of a location."""
+        """Format a location for the report."""
         if cell_name(location.path):
             text = place_text(location.path, location.line)
             return Place(
-                text, location.path, self._link(location), ", ".join(location_labels(location)), _source(location)
+                text,
+                location.path,
+                self._link(location),
+                ", ".join(location_labels(location)),
+                _read_source_line(location),
             )
         name = self._names.get(location.path, location.path)
         self._shown.add(location.path)
@@ -70,12 +74,12 @@ class Places:
         return Place(f"{name}:{location.line}", location.path, link, ", ".join(labels))
 
     def files(self) -> list[tuple[str, str]]:
-        """The short name and whole path of each file that was shown so far under a short name."""
+        """The short name and the whole path of each file that appeared under a short name so far."""
         return sorted((self._names[path], path) for path in self._shown if self._names.get(path, path) != path)
 
     def _link(self, location: Location) -> str:
         if location.url is not None:
-            return location.url if is_page(location.url) else ""  # a project's settings may contain any address
+            return location.url if is_web_address(location.url) else ""  # a project's settings may contain any address
         if not self._is_here(location):
             return ""
         return self._template.format(path=quote(location.path, errors="surrogateescape"), line=location.line)
@@ -87,7 +91,7 @@ class Places:
         return self._here[location.path]
 
 
-def _source(location: Location) -> str:
+def _read_source_line(location: Location) -> str:
     """The text of a line without indentation; empty if it cannot be read."""
     try:
         lines = read_regular_text(Path(location.path)).splitlines()
@@ -99,20 +103,20 @@ def _source(location: Location) -> str:
 def _short_names(paths: Collection[str]) -> dict[str, str]:
     """The shortest end of each path, in whole parts, that differs from the ends of all others."""
     found: dict[str, str] = {}
-    unnamed, parts = list(paths), 1
-    while unnamed:
+    remaining, parts = list(paths), 1
+    while remaining:
         ends: dict[str, list[str]] = {}
-        for path in unnamed:
+        for path in remaining:
             ends.setdefault("/".join(path_in_repository(path).split("/")[-parts:]), []).append(path)
-        unnamed = []
-        for end, same in ends.items():
-            if len(same) == 1:
-                found[same[0]] = end
+        remaining = []
+        for end, paths_with_end in ends.items():
+            if len(paths_with_end) == 1:
+                found[paths_with_end[0]] = end
                 continue
-            # A path without more parts stays whole: it may be the end of another one.
-            for path in same:
+            # A path without further parts keeps its whole path: it may be the end of another path.
+            for path in paths_with_end:
                 if parts < len(path_in_repository(path).split("/")):
-                    unnamed.append(path)
+                    remaining.append(path)
                 else:
                     found[path] = path
         parts += 1

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
 from framedex import words
-from framedex.capturefolder import folder_now
-from framedex.commands.inputs.known import open_index
+from framedex.commands.inputs.project_index import check_index_is_inside, open_index, settings_here, writer_patience
+from framedex.commands.inputs.selection import CaptureIds
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import captures_document
 from framedex.commands.output.render_answers import capture_lines
+from framedex.errors import FramedexError
+from framedex.folders import CaptureFolder, mark_kept, read_capture_folder
+
+if TYPE_CHECKING:
+    from framedex.model import CaptureRow
 
 
 @click.group(invoke_without_command=True)
@@ -26,7 +39,7 @@ def captures(ctx: click.Context, show_all: bool, as_json: bool) -> None:
         return
     with open_index(ctx.obj) as index:
         found = index.captures()
-    folders = {capture.id: folder_now(capture.path) for capture in found}
+    folders = {capture.id: read_capture_folder(capture.path) for capture in found}
     shown = [capture for capture in found if show_all or folders[capture.id].is_here]
     if as_json:
         print_json(captures_document(shown, folders))
@@ -37,3 +50,137 @@ def captures(ctx: click.Context, show_all: bool, as_json: bool) -> None:
     elif len(shown) < len(found):
         gone = words.count(len(found) - len(shown), "more capture")
         note(f"The folder of {gone} is gone, but the index keeps the calls: `framedex captures --all` lists them.")
+
+
+@click.command("keep")
+@click.argument("named", metavar="ID...", nargs=-1, required=True, type=CaptureIds())
+@click.option("--not", "is_removal", is_flag=True, help="Remove the protection.")
+@click.pass_obj
+def keep_captures(index_path: Path | None, named: tuple[tuple[int, ...], ...], is_removal: bool) -> None:
+    """Protect captures from `framedex captures rm`.
+
+    Removal by id still works. The mark is a file in the capture's folder.
+    """
+    from framedex.index.opening import find_captures
+
+    with open_index(index_path) as index:
+        chosen = find_captures(index, tuple(chain.from_iterable(named)))
+    for capture in chosen:
+        if not read_capture_folder(capture.path).is_here:
+            raise FramedexError(
+                f"The folder of capture {capture.id} is gone: {capture.path}.",
+                "Only a capture with a folder can be protected. `framedex captures --all` lists all captures.",
+            )
+    for capture in chosen:
+        try:
+            mark_kept(Path(capture.path), is_kept=not is_removal)
+        except OSError as error:
+            raise FramedexError(
+                f"Capture {capture.id} cannot be protected: {error.strerror or error}: {error.filename}.",
+                "Check the permissions of its folder.",
+            ) from error
+    note(f"{'No longer protects' if is_removal else 'Protects'} {words.count(len(chosen), 'capture')}.")
+
+
+_SECONDS_PER_UNIT = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+class _Age(click.ParamType[int]):
+    """An age such as `7d`, `12h`, `30m` or `2w`, converted to seconds."""
+
+    name = "age"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the age in seconds."""
+        match = re.fullmatch(r"(\d{1,9})([mhdw])", str(value), re.ASCII)
+        if match is None:
+            self.fail(f"'{value}' is not an age: write 7d, 12h, 30m or 2w.", param, ctx)
+        return int(match[1]) * _SECONDS_PER_UNIT[match[2]]
+
+
+@click.command("rm")
+@click.argument("named", metavar="[ID...|all]", nargs=-1, type=CaptureIds(may_be_all=True))
+@click.option("--older-than", "age", type=_Age(), help="Captures older than this: 7d, 12h, 30m, 2w.")
+@click.option("--all-but", type=click.IntRange(min=0), metavar="N", help="All but the latest N runs.")
+@click.option("--yes", "is_meant", is_flag=True, help="Confirm a choice by all, --older-than or --all-but.")
+@click.option("--dry-run", is_flag=True, help="Show the captures without removing them.")
+@click.pass_obj
+def remove_captures(
+    index_path: Path | None,
+    named: tuple[tuple[int, ...], ...],
+    age: int | None,
+    all_but: int | None,
+    is_meant: bool,
+    dry_run: bool,
+) -> None:
+    """Remove captures and their rows in the index.
+
+    Choose them by id, or by age or number with --yes. Without --yes the command shows the captures that it would
+    remove. A choice by age or number leaves captures that are protected by `framedex captures keep` or stored
+    elsewhere.
+    """
+    is_all, ids = () in named, tuple(chain.from_iterable(named))
+    is_range = is_all or age is not None or all_but is not None
+    if bool(ids) == is_range or (is_all and (age, all_but) != (None, None)):
+        raise click.UsageError("Give ids of captures or `all`, or use --older-than or --all-but.")
+    from framedex.index.opening import find_captures
+
+    with open_index(index_path) as index:
+        path, captures = index.path, index.captures()
+        chosen = find_captures(index, ids) if ids else _select_range(captures, age, all_but)
+    folders = {capture.id: read_capture_folder(capture.path) for capture in chosen}
+    if is_range:
+        left = list(_find_protected(path, chosen, folders))
+        chosen = [capture for capture in chosen if capture not in left]
+    if not chosen:
+        note("No captures to remove.")
+        return
+    if dry_run or (is_range and not is_meant):
+        print_lines(capture_lines(chosen, folders))
+        size = words.size(sum(folders[capture.id].size for capture in chosen))
+        more = "" if dry_run else " Nothing was removed: --yes removes them."
+        note(f"{words.count(len(chosen), 'capture')} with {size} on the disk.{more}")
+        return
+    _remove_from_index(path, index_path, [capture.id for capture in chosen])
+
+
+def _select_range(captures: Sequence[CaptureRow], age: int | None, all_but: int | None) -> list[CaptureRow]:
+    runs = sorted({capture.run for capture in captures})
+    latest = set(runs[len(runs) - min(all_but, len(runs)) :]) if all_but is not None else set()
+    before = time.time() - age if age is not None else float("inf")
+    return [capture for capture in captures if capture.run not in latest and capture.started < before]
+
+
+def _find_protected(
+    index: Path, captures: Sequence[CaptureRow], folders: Mapping[int, CaptureFolder]
+) -> Iterator[CaptureRow]:
+    """The captures of a range that only an id can remove. Notes their number and the reason."""
+    captures_folder = os.path.join(os.path.realpath(index.parent), "captures", "")  # noqa: PTH118 - a text, like the paths in the index
+    kept = [capture for capture in captures if folders[capture.id].is_kept]
+    elsewhere = [
+        capture
+        for capture in captures
+        if capture not in kept and folders[capture.id].is_here and not capture.path.startswith(captures_folder)
+    ]
+    for left, why in (
+        (kept, "under protection"),
+        (elsewhere, "outside the captures folder of the index"),
+    ):
+        if left:
+            ids = ", ".join(str(capture.id) for capture in left)
+            note(f"Skipped {words.count(len(left), 'capture')} {why} ({ids}).")
+    yield from (*kept, *elsewhere)
+
+
+def _remove_from_index(path: Path, given: Path | None, ids: Sequence[int]) -> None:
+    from framedex.index import Store
+    from framedex.ingest.removal import remove_captures as remove_from_store
+
+    settings, _ = settings_here()
+    with Store(check_index_is_inside(path, given, settings), writer_patience()) as store:
+        freed = remove_from_store(store, ids)
+        store.seal()
+    note(
+        f"Removed {words.count(len(ids), 'capture')}. Freed {words.size(freed.on_disk)} of the disk;"
+        f" {words.size(freed.in_index)} inside the index will be reused."
+    )

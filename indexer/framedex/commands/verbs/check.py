@@ -3,25 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.inputs.budgets import CountBudget, chosen_budgets, judged
-from framedex.commands.inputs.choices import Choice
-from framedex.commands.inputs.scope import Chosen, capture_option, heading, index_of_whole_runs
-from framedex.commands.inputs.unfinished import why_unfinished
-from framedex.commands.launching.quantities import Bytes
+from framedex import words
+from framedex.budgets.model import Subject
+from framedex.commands.inputs.missing_answers import unfinished_capture_notes
+from framedex.commands.inputs.options import Choice, CountBudget, collect_budgets, judge_budgets
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_whole_runs
+from framedex.commands.launching.options import Bytes
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import check_document
-from framedex.commands.output.render_calls import capture_heading
-from framedex.commands.output.render_check import check_lines
+from framedex.commands.output.proposals import trace_command
+from framedex.commands.output.render_calls import capture_heading, python_line
+from framedex.commands.output.terminal import Line, Span, column_widths
+from framedex.errortext import abbreviate_message
 from framedex.model import Metadata, Severity
 from framedex.objects import ViolationKind
+from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.budgets.model import Budget, Verdict
     from framedex.model import Check, Finding
+
+
+_INDENT = 10
+
+
+def check_lines(findings: Sequence[Finding]) -> Iterator[Line]:
+    """The findings of a capture by kind, each with its Python line and call, and the number of occurrences."""
+    for kind, same in groupby(findings, lambda finding: finding.kind):
+        group = list(same)
+        style = "head" if group[0].severity is Severity.NOTE else "error"
+        yield ()
+        yield (Span(f"{group[0].severity}: {kind}", style), Span(f"  {sum(each.count for each in group):,}", "dim"))
+        for finding in group:
+            yield from _finding_lines(finding)
+
+
+def _finding_lines(finding: Finding) -> Iterator[Line]:
+    message, *more = abbreviate_message(finding.message)
+    yield (
+        Span(f"{finding.count:>8,}  "),
+        Span(printable(finding.function), "native"),
+        Span(f" {printable(message)}"),
+    )
+    for line in more:
+        yield (Span(f"{'':{_INDENT}}{printable(line)}"),)
+    if finding.objects:
+        yield (Span(f"{'':{_INDENT}}{_format_objects(finding)}"),)
+    yield python_line(finding.line, _INDENT)
+    earlier = f", {trace_command(finding.earlier_call)}" if finding.earlier_call is not None else ""
+    yield (Span(f"{'':{_INDENT}}{trace_command(finding.call)}{earlier}", "dim"),)
+
+
+def _format_objects(finding: Finding) -> str:
+    more = finding.count - len(finding.objects)
+    names = ", ".join(finding.objects) + (f" and {more:,} more" if more > 0 else "")
+    return names if finding.size is None else f"{names}: {words.size(finding.size)}"
+
 
 _BUDGETS = ("compiles", "implicit-transfers", "memory")
 _KINDS = [
@@ -75,7 +117,7 @@ _KINDS = [
 def check(
     ctx: click.Context,
     /,
-    chosen: Chosen | None,
+    chosen: CaptureSelection | None,
     only: tuple[str, ...],
     ignore: tuple[str, ...],
     exit_code: bool,
@@ -93,57 +135,94 @@ def check(
     Budgets (--max-compiles and the options after it) limit each process. Status 1: a budget is exceeded or matches
     nothing, or calls are missing. See docs/how-to/ci.md.
     """
-    budgets = chosen_budgets(max_compiles, max_implicit_transfers, no_implicit_transfers, max_memory)
-    with index_of_whole_runs(ctx.obj, chosen) as (index, answer):
+    budgets = collect_budgets(max_compiles, max_implicit_transfers, no_implicit_transfers, max_memory)
+    with open_whole_runs(ctx.obj, chosen) as (index, answer):
         checks = [index.capture(capture.id).check() for capture in answer.captures]
-        verdicts = judged(index, answer, budgets) if budgets else []
-        unfinished = list(why_unfinished(index, answer.captures)) if budgets else []
+        verdicts = judge_budgets(index, answer, budgets) if budgets else []
+        unfinished = list(unfinished_capture_notes(index, answer.captures)) if budgets else []
 
     def is_shown(finding: Finding) -> bool:
         return finding.kind not in ignore and (not only or finding.kind in only)
 
     found = [(check, list(filter(is_shown, check.findings))) for check in checks]
-    over = list(filter(is_shown, _over(verdicts)))
-    findings = [*over, *(finding for _, of_capture in found for finding in of_capture)]
-    left_out = list(_left_out(checks)) if budgets else []
-    unjudged = list(dict.fromkeys([*unfinished, *left_out, *(reason for check in checks for reason in check.unjudged)]))
+    budget_violations = list(filter(is_shown, _budget_findings(verdicts)))
+    findings = [*budget_violations, *(finding for _, capture_findings in found for finding in capture_findings)]
+    selection_notes = list(_selection_notes(checks)) if budgets else []
+    unjudged = list(
+        dict.fromkeys([*unfinished, *selection_notes, *(reason for check in checks for reason in check.unjudged)])
+    )
     if as_json:
         print_json(check_document(answer, findings, unjudged, verdicts))
     else:
-        print_lines([heading(answer), *check_lines(over)])
-        for check, of_capture in found:
-            if len(found) > 1 and of_capture:
+        print_lines([heading_line(answer), *check_lines(budget_violations)])
+        for check, capture_findings in found:
+            if len(found) > 1 and capture_findings:
                 print_lines([(), capture_heading(check.capture)])
-            print_lines(check_lines(of_capture))
+            print_lines(check_lines(capture_findings))
         if verdicts:
-            from framedex.commands.output.costs.budgets import verdict_lines
-
             print_lines(verdict_lines(verdicts))
         for reason in unjudged:
             note(reason)
         if not findings and not any(verdict.problem for verdict in verdicts):
             note("No problems were found in these calls.")
-    is_wrong = any(each.severity is not Severity.NOTE for each in findings)
-    is_missing = bool(unfinished or left_out) or any(check.capture.stops for check in checks)
-    is_broken = not all(verdict.is_kept for verdict in verdicts)
-    if (exit_code and is_wrong) or ((exit_code or budgets) and is_missing) or is_broken:
+    has_findings = any(each.severity is not Severity.NOTE for each in findings)
+    has_missing_calls = bool(unfinished or selection_notes) or any(check.capture.stops for check in checks)
+    is_over_budget = not all(verdict.is_kept for verdict in verdicts)
+    if (exit_code and has_findings) or ((exit_code or budgets) and has_missing_calls) or is_over_budget:
         ctx.exit(1)
 
 
-def _left_out(checks: Sequence[Check]) -> Iterator[str]:
-    """Sentences on captures without some calls: a kept budget may then be exceeded in reality."""
+def _selection_notes(checks: Sequence[Check]) -> Iterator[str]:
+    """A note per capture whose recording left out calls: the program may exceed a budget that these calls keep."""
     for check in checks:
         if chosen := Metadata.parse(check.capture.metadata_text).selected_by:
             yield (
-                f"Budgets are judged by some of the calls: the recording left out others ({', '.join(sorted(chosen))}),"
-                " so the status is 1. Record without that to hold the program to them."
+                f"Budgets were checked against some calls only, because {', '.join(sorted(chosen))} left out others."
+                " The status is therefore 1. Record without that option to check all calls."
             )
 
 
-def _over(verdicts: list[Verdict]) -> list[Finding]:
+def _budget_findings(verdicts: list[Verdict]) -> list[Finding]:
     """Exceeded budgets as findings."""
     if not verdicts:
         return []
-    from framedex.budgets.telling import budget_findings
+    from framedex.budgets.verdicts import budget_findings
 
     return budget_findings(verdicts)
+
+
+_CHECKED_NOUNS = {Subject.COMPILES: "function", Subject.IMPLICIT_TRANSFERS: "transfer site", Subject.MEMORY: "device"}
+_NO_MATCH_TEXTS = {
+    Subject.COMPILES: "no compilations",
+    Subject.IMPLICIT_TRANSFERS: "no transfers",
+    Subject.MEMORY: "no recorded device memory",
+}
+
+
+def verdict_lines(verdicts: Sequence[Verdict]) -> Iterator[Line]:
+    """One line per budget: whether it is kept, and the largest value found."""
+    yield ()
+    yield (Span("budgets", "head"),)
+    cells = [(_verdict_state(each), each.budget.subject.value, printable(each.budget.text)) for each in verdicts]
+    widths = column_widths(*cells)
+    for verdict, row in zip(verdicts, cells, strict=True):
+        state, *others = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        outcome = f"  {'  '.join(others)}  {printable(_outcome_text(verdict))}"
+        yield (Span(f"  {state}", "" if verdict.is_kept else "error"), Span(outcome))
+
+
+def _verdict_state(verdict: Verdict) -> str:
+    if verdict.problem:
+        return "not checked"
+    return "kept" if verdict.is_kept else "exceeded"
+
+
+def _outcome_text(verdict: Verdict) -> str:
+    if verdict.problem:
+        return verdict.problem
+    subject = verdict.budget.subject
+    if not verdict.fits:
+        return verdict.doubt or _NO_MATCH_TEXTS[subject]
+    most = words.size(verdict.most) if subject is Subject.MEMORY else f"{verdict.most:,}"
+    outcome = f"largest {most} ({words.count(verdict.fits, _CHECKED_NOUNS[subject])} checked)"
+    return f"{outcome}; {verdict.doubt}" if verdict.doubt else outcome

@@ -10,27 +10,26 @@ from typing import Any
 import click
 
 from framedex import words
+from framedex.commands.output.atomic_files import write_atomic
 from framedex.commands.output.console import json_option, print_json, print_lines
 from framedex.commands.output.terminal import Line, text_line
-from framedex.commands.output.whole_files import write_whole
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 from framedex.projects import (
     IncludeRoots,
     Project,
     SourceTree,
-    cmakelists,
     cmakelists_text,
-    compile_commands,
     compile_commands_text,
     find_include_roots,
     find_tree,
     is_compiled,
     is_definition,
+    project_files,
 )
 from framedex.regularfile import read_regular
 
-_SHOWN = 8
+_MOST_SHOWN = 8
 
 
 @click.command()
@@ -94,13 +93,13 @@ def cmake(
     folder = source if output is None else output
     tree = find_tree(source, folder, excluded, with_tests)
     if not tree.files:
-        raise _without_files(source, tree)
-    if cmakelists.is_unspeakable(str(tree.root)):
-        raise FramedexError(f"CMake cannot name the folder {tree.root}.", "Rename it.")
+        raise _no_files_error(source, tree)
+    if project_files.is_inexpressible(str(tree.root)):
+        raise FramedexError(f"CMake cannot name the folder {tree.root}.", "Rename the folder.")
     project = Project(tree, find_include_roots(tree, includes), standard, defines)
     if not force:
         _refuse_foreign(folder)
-    _make_folder(folder)
+    _create_folder(folder)
     files = {
         str(path): _write_if_changed(path, text)
         for path, text in (
@@ -109,24 +108,26 @@ def cmake(
         )
     }
     if as_json:
-        print_json(_document(project, files))
+        print_json(_cmake_document(project, files))
     else:
-        print_lines(_lines(project, files))
+        print_lines(_report_lines(project, files))
 
 
-def _without_files(source: Path, tree: SourceTree) -> FramedexError:
+def _no_files_error(source: Path, tree: SourceTree) -> FramedexError:
     left_out = [
         (tree.excluded, "by --exclude", "Exclude less."),
-        (tree.tests, "as tests", "--tests takes tests in."),
-        (tree.in_output, "as they are in the output folder", "Write elsewhere with -o."),
-        (tree.unnamed, "as their names are no UTF-8", "Rename them."),
+        (tree.tests, "as tests", "--tests includes them."),
+        (tree.in_output, "because they are in the output folder", "Write elsewhere with -o."),
+        (tree.unnamed, "because their names are not UTF-8", "Rename them."),
     ]
     reasons = [(f"{count:,} {why}", remedy) for count, why, remedy in left_out if count]
     remedies = [remedy for _, remedy in reasons]
     if tree.outward:
-        remedies.append(f"Links that lead out of it are not followed: {_some(tree.outward)}.")
+        remedies.append(f"Links that lead out of it are not followed: {_format_some(tree.outward)}.")
     if tree.unreadable:
-        remedies.append(f"{words.count(len(tree.unreadable), 'folder')} could not be read: {_some(tree.unreadable)}.")
+        remedies.append(
+            f"{words.count(len(tree.unreadable), 'folder')} could not be read: {_format_some(tree.unreadable)}."
+        )
     if reasons:
         message = f"Every C and C++ file below {source} is left out: {', '.join(reason for reason, _ in reasons)}."
     else:
@@ -134,14 +135,17 @@ def _without_files(source: Path, tree: SourceTree) -> FramedexError:
     return FramedexError(message, " ".join(remedies) or "Name the folder of a source tree.")
 
 
-def _some(paths: Sequence[str]) -> str:
-    more = len(paths) - _SHOWN
-    return f"{', '.join(paths[:_SHOWN])}{f' and {more:,} more' if more > 0 else ''}"
+def _format_some(paths: Sequence[str]) -> str:
+    more = len(paths) - _MOST_SHOWN
+    return f"{', '.join(paths[:_MOST_SHOWN])}{f' and {more:,} more' if more > 0 else ''}"
 
 
 def _refuse_foreign(folder: Path) -> None:
     """Raise FramedexError if one of the output files exists and was not written by this command."""
-    for name, is_own in (("CMakeLists.txt", cmakelists.is_own), ("compile_commands.json", compile_commands.is_own)):
+    for name, is_own in (
+        ("CMakeLists.txt", project_files.is_own_cmakelists),
+        ("compile_commands.json", project_files.is_own_compile_commands),
+    ):
         path = folder / name
         try:
             own = not path.is_symlink() and is_own(path)
@@ -156,12 +160,12 @@ def _refuse_foreign(folder: Path) -> None:
             )
 
 
-def _make_folder(folder: Path) -> None:
+def _create_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FramedexError(
-            f"The folder {folder} cannot be made: {error.strerror or error}.", "Choose another with -o."
+            f"The folder {folder} cannot be created: {error.strerror or error}.", "Choose another folder with -o."
         ) from error
 
 
@@ -172,11 +176,11 @@ def _write_if_changed(path: Path, text: str) -> bool:
             return False
     except OSError:
         pass
-    write_whole(path, text, through_links=False)
+    write_atomic(path, text, through_links=False)
     return True
 
 
-def _document(project: Project, files: Mapping[str, bool]) -> dict[str, Any]:
+def _cmake_document(project: Project, files: Mapping[str, bool]) -> dict[str, Any]:
     tree = project.tree
     return {
         "files": [{"path": path, "written": written} for path, written in files.items()],
@@ -195,30 +199,30 @@ def _document(project: Project, files: Mapping[str, bool]) -> dict[str, Any]:
     }
 
 
-def _lines(project: Project, files: Mapping[str, bool]) -> Iterator[Line]:
+def _report_lines(project: Project, files: Mapping[str, bool]) -> Iterator[Line]:
     tree, roots = project.tree, project.roots
     for path, written in files.items():
-        yield text_line(f"{path}: {'written' if written else 'as it was'}", "head")
+        yield text_line(f"{path}: {'written' if written else 'unchanged'}", "head")
     compiled = sum(map(is_compiled, tree.files))
     yield text_line(
         f"{words.count(compiled, 'source file')} and {words.count(len(tree.files) - compiled, 'header')}"
         f" below {tree.root}"
     )
     if tree.tests:
-        yield text_line(f"{words.count(tree.tests, 'file')} of tests left out; --tests takes them in")
+        yield text_line(f"{words.count(tree.tests, 'file')} of tests left out; --tests includes them")
     if tree.excluded:
         yield text_line(f"{words.count(tree.excluded, 'file')} excluded")
     if tree.in_output:
         yield text_line(f"{words.count(tree.in_output, 'file')} left out: they are in the output folder")
     if tree.unnamed:
-        yield text_line(f"{words.count(tree.unnamed, 'file')} left out: their names are no UTF-8")
+        yield text_line(f"{words.count(tree.unnamed, 'file')} left out: their names are not UTF-8")
     if unspeakable := _unspeakable(tree):
         yield text_line(
-            f"{words.count(len(unspeakable), 'file')} in compile_commands.json only, as CMake has no way to name them:"
+            f"{words.count(len(unspeakable), 'file')} in compile_commands.json only, because CMake cannot name them:"
         )
         yield from _listed(unspeakable)
     if tree.outward:
-        yield text_line(f"{words.count(len(tree.outward), 'link')} left out, leading out of the tree:")
+        yield text_line(f"{words.count(len(tree.outward), 'link')} left out, because they lead out of the tree:")
         yield from _listed(tree.outward)
     if tree.unreadable:
         yield text_line(f"{words.count(len(tree.unreadable), 'folder')} could not be read:")
@@ -233,21 +237,21 @@ def _missing_lines(roots: IncludeRoots) -> Iterator[Line]:
     missing = sum(roots.missing.values())
     if not missing:
         return
-    first = [f"{folder} {count:,}" for folder, count in list(roots.missing.items())[:_SHOWN]]
+    first = [f"{folder} {count:,}" for folder, count in list(roots.missing.items())[:_MOST_SHOWN]]
     more = len(roots.missing) - len(first)
     yield text_line(
         f"{missing:,} of {words.count(roots.includes, '#include line')} name headers that are not here:"
         f" {', '.join(first)}{f' and {more:,} more' if more > 0 else ''}"
     )
-    yield text_line("     --include DIR says below which folder they are")
+    yield text_line("     --include DIR adds a folder with headers")
 
 
 def _listed(paths: Sequence[str]) -> Iterator[Line]:
-    for path in paths[:_SHOWN]:
+    for path in paths[:_MOST_SHOWN]:
         yield text_line(f"     {path}")
-    if len(paths) > _SHOWN:
-        yield text_line(f"     and {len(paths) - _SHOWN:,} more", "dim")
+    if len(paths) > _MOST_SHOWN:
+        yield text_line(f"     and {len(paths) - _MOST_SHOWN:,} more", "dim")
 
 
 def _unspeakable(tree: SourceTree) -> list[str]:
-    return [path for path in tree.files if cmakelists.is_unspeakable(path)]
+    return [path for path in tree.files if project_files.is_inexpressible(path)]

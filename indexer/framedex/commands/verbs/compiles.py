@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.inputs.known import note_what_is_missing
-from framedex.commands.inputs.scope import Chosen, capture_option, heading, index_of_whole_runs
-from framedex.commands.output.console import json_option, nothing_found, print_json, print_lines
-from framedex.commands.output.costs.compiles import compiles_lines
+from framedex import words
+from framedex.commands.inputs.project_index import note_incomplete_captures
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_whole_runs
+from framedex.commands.output.console import exit_nothing_found, json_option, print_json, print_lines
 from framedex.commands.output.documents import compiles_document
+from framedex.commands.output.proposals import trace_command
+from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
+from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
+from framedex.costtext import change_text_with_advice, failures_text
+from framedex.plaintext import printable
+
+if TYPE_CHECKING:
+    from framedex.model import Compiles
 
 
 @click.command()
@@ -19,19 +29,83 @@ from framedex.commands.output.documents import compiles_document
 @capture_option
 @json_option
 @click.pass_obj
-def compiles(index_path: Path | None, all_lines: bool, limit: int, chosen: Chosen | None, as_json: bool) -> None:
+def compiles(
+    index_path: Path | None, all_lines: bool, limit: int, chosen: CaptureSelection | None, as_json: bool
+) -> None:
     """Show lines that compile, and what changed.
 
     A row is a line and a function that it compiled; the longest total comes first. Below the row is the difference
     from the previous compilation of that function: shapes, dtypes, shardings, donation, constants or code. Arguments
     are leaves of pytrees; unused arguments are left out. `loads` came from a compilation cache.
     """
-    with index_of_whole_runs(index_path, chosen, lambda index: index.captures_with_compiles()) as (index, answer):
+    with open_whole_runs(index_path, chosen, lambda index: index.captures_with_compiles()) as (index, answer):
         rows = index.compiles(all_lines=all_lines)
     if as_json:
         print_json(compiles_document(answer, rows[:limit] if limit else rows))
     else:
-        note_what_is_missing(*answer.captures)
-        print_lines([heading(answer), *(compiles_lines(rows, limit) if rows else ())])
+        note_incomplete_captures(*answer.captures)
+        print_lines([heading_line(answer), *(compiles_lines(rows, limit) if rows else ())])
     if not rows:
-        nothing_found("No compilations in these captures. `framedex captures` lists the captures.")
+        exit_nothing_found("No compilations in these captures. `framedex captures` lists the captures.")
+
+
+_HEADS = ("compiles", "time", "longest", "loads")
+_MOST_CHANGES = 6
+_INDENT = 8
+
+
+def compiles_lines(rows: Sequence[Compiles], limit: int) -> Iterator[Line]:
+    """The first `limit` rows (0: all), and the totals of all rows."""
+    shown = rows[:limit] if limit else rows
+    columns = len(_HEADS) if any(row.loads for row in rows) else len(_HEADS) - 1
+    heads, *cells, total_cells = (each[:columns] for each in (_HEADS, *map(_cells, shown), _total_cells(rows)))
+    widths = column_widths(heads, *cells, total_cells)
+    yield (Span(f"{row_text(heads, widths)}  function, and the line that compiled it", "dim"),)
+    for row, row_cells in zip(shown, cells, strict=True):
+        yield (
+            Span(f"{row_text(row_cells, widths)}  "),
+            Span(_function_name(row), "head"),
+            Span("  "),
+            *python_line(row.line, 0),
+            Span("  "),
+            Span(trace_command(row.latest_call), "dim", whole=True),
+        )
+        yield from caller_lines(row.outward, _INDENT)
+        yield from _reason_lines(row)
+    yield (Span(f"{row_text(total_cells, widths)}  total", "dim"),)
+    yield from hidden_rows_line(len(rows) - len(shown), "row")
+
+
+def _reason_lines(row: Compiles) -> Iterator[Line]:
+    if row.failed:
+        yield text_line(f"{'':{_INDENT}}{failures_text(row)}", "error")
+    for change in row.changes[:_MOST_CHANGES]:
+        yield text_line(f"{'':{_INDENT}}{printable(change_text_with_advice(change))}")
+    if len(row.changes) > _MOST_CHANGES:
+        yield text_line(f"{'':{_INDENT}}and {words.count(len(row.changes) - _MOST_CHANGES, 'more change')}", "dim")
+    if row.problem:
+        yield text_line(f"{'':{_INDENT}}Incomplete compilation data: {printable(row.problem)}.", "dim")
+
+
+def _function_name(row: Compiles) -> str:
+    """The name of the function; executables from a compilation cache have none."""
+    return printable(row.function) or ("(from a compilation cache)" if row.loads else "(unknown)")
+
+
+def _cells(row: Compiles) -> tuple[str, ...]:
+    return (
+        f"{row.compiles:,}" if row.compiles else "",
+        words.duration(row.total_duration) if row.compiles else "",
+        words.duration(row.longest_duration) if row.compiles > 1 else "",
+        f"{row.loads:,} in {words.duration(row.load_duration)}" if row.loads else "",
+    )
+
+
+def _total_cells(rows: Sequence[Compiles]) -> tuple[str, ...]:
+    loads, load_duration = sum(row.loads for row in rows), sum(row.load_duration for row in rows)
+    return (
+        f"{sum(row.compiles for row in rows):,}",
+        words.duration(sum(row.total_duration for row in rows)),
+        "",
+        f"{loads:,} in {words.duration(load_duration)}" if loads else "",
+    )

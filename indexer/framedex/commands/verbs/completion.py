@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import click
 
-from framedex.commands.completing.installing import install, place_of, remove, script_here, usual_shell
+from framedex.commands.completing.installation import (
+    completion_files,
+    detect_shell,
+    install,
+    remove,
+    script_for_installation,
+)
 from framedex.commands.completing.shells import SHELLS
 from framedex.commands.output.console import note
 from framedex.commands.output.terminal import standard_output
@@ -24,13 +30,13 @@ def completion() -> None:
 @_shells
 def install_completion(shells: tuple[str, ...]) -> None:
     """Install completion for these shells. Default: your shell. Safe to repeat."""
-    for shell in shells or (usual_shell(),):
+    for shell in shells or (detect_shell(),):
         written = install(shell)
         for path in written:
             note(f"Written: {path}")
         if not written:
-            note(f"{shell} has it already: {place_of(shell).script}")
-    note("It works in your next shell. `framedex completion remove` removes it.")
+            note(f"Already installed for {shell}: {completion_files(shell).script}")
+    note("Completion works in your next shell. `framedex completion remove` removes it.")
 
 
 @completion.command("remove")
@@ -41,11 +47,11 @@ def remove_completion(shells: tuple[str, ...]) -> None:
     for path in changed:
         note(f"Removed: {path}" if not path.exists() else f"Removed its line: {path}")
     if not changed:
-        note("There was none.")
+        note("No completion is installed.")
 
 
 @completion.command("show")
 @click.argument("shell", type=click.Choice(list(SHELLS)))
 def show_completion(shell: str) -> None:
     """Print the completion script, for your own start-up files."""
-    click.echo(script_here(shell), standard_output(), nl=False)
+    click.echo(script_for_installation(shell), standard_output(), nl=False)

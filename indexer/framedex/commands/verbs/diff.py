@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,24 +13,63 @@ import click
 from click.core import ParameterSource
 
 from framedex import words
-from framedex.commands.inputs.choices import Choice
-from framedex.commands.inputs.known import note_what_is_missing
-from framedex.commands.inputs.sides import NamedSide, SideName, opened_side
+from framedex.commands.inputs.options import Choice
+from framedex.commands.inputs.project_index import (
+    find_index_path,
+    load_settings_here,
+    note_incomplete_captures,
+    open_index,
+)
+from framedex.commands.inputs.selection import CaptureSelection, open_whole_runs, parse_captures
+from framedex.commands.output.atomic_files import write_atomic
 from framedex.commands.output.console import note, print_json, print_lines
-from framedex.commands.output.documents_of_diff import diff_document
-from framedex.commands.output.render_diff import diff_lines
+from framedex.commands.output.render_diff import diff_document, diff_lines
 from framedex.commands.output.terminal import standard_output
-from framedex.commands.output.whole_files import write_whole
-from framedex.diff.model import About
-from framedex.diff.noise import FLOOR, MOST, Noise
+from framedex.diff.model import About, describe_side
+from framedex.diff.noise import MAX_EQUAL_RATIO, MIN_DIFFERENCE_NS, Noise
+from framedex.errors import FramedexError
+from framedex.index import find_index
+from framedex.model.scopes import Counted
+from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
-    from framedex.diff.model import Differences
+    from framedex.diff.model import Differences, Side
     from framedex.index import Index
 
 _ABOUT = [each.value for each in About]
-_FORMS = ["text", "json", "html"]
-_MILLISECOND = 1_000_000  # ns
+_FORMATS = ["text", "json", "html"]
+_NS_PER_MS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSide:
+    """A side as typed: an index or a folder (None: the known index), and its captures."""
+
+    path: Path | None
+    chosen: CaptureSelection
+
+
+class SideName(click.ParamType[NamedSide]):
+    """Captures of the known index (`3`, `3,5`, `latest`, `all`), the folder of a capture, or `INDEX[:CAPTURES]`."""
+
+    name = "side"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> NamedSide:
+        """Return the side."""
+        text = str(value).strip()
+        if (chosen := parse_captures(text)) is not None:
+            return NamedSide(None, chosen)
+        path, _, after = text.rpartition(":")
+        if path and (chosen := parse_captures(after)) is not None:
+            return NamedSide(Path(path), chosen)
+        if not os.path.lexists(text):
+            self.fail(
+                f"'{value}' is not a capture or an index. Write ids (3 or 3,5), latest, all, the folder of a capture,"
+                " or an index or project folder, with :ID for one of its captures (INDEX:3).",
+                param,
+                ctx,
+            )
+        return NamedSide(Path(text), Counted.LATEST)
 
 
 @click.command()
@@ -37,7 +80,7 @@ _MILLISECOND = 1_000_000  # ns
 @click.option(
     "--threshold",
     type=click.FloatRange(min=1),
-    default=MOST,
+    default=MAX_EQUAL_RATIO,
     show_default=True,
     metavar="FACTOR",
     help="Report a time that changed by more than FACTOR; fewer samples need more.",
@@ -45,14 +88,14 @@ _MILLISECOND = 1_000_000  # ns
 @click.option(
     "--floor",
     type=click.FloatRange(min=0),
-    default=FLOOR / _MILLISECOND,
+    default=MIN_DIFFERENCE_NS / _NS_PER_MS,
     show_default=True,
     metavar="MS",
     help="Report a time whose total changed by at least MS milliseconds.",
 )
 @click.option("--exit-code", is_flag=True, help="Exit with status 1 on any difference.")
 @click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Show at most N rows; 0: all.")
-@click.option("--format", "form", type=Choice(_FORMS), default="text", show_default=True, help="The format.")
+@click.option("--format", "output_format", type=Choice(_FORMATS), default="text", show_default=True, help="The format.")
 @click.option(
     "-o",
     "--output",
@@ -74,7 +117,7 @@ def diff(
     floor: float,
     exit_code: bool,
     limit: int,
-    form: str,
+    output_format: str,
     output: Path,
     force: bool,
 ) -> None:
@@ -87,44 +130,100 @@ def diff(
     A moved line is recognised by its function and text. Destructor calls count for functions but not for lines,
     because Python decides when they run.
     """
-    if form != "html" and ctx.get_parameter_source("output") is not ParameterSource.DEFAULT:
-        raise click.UsageError(f"-o works with --format html only: {form} goes to stdout; redirect it with `>`.")
-    if form == "html" and str(output) != "-" and not force:
-        from framedex.commands.report.writing import refuse_foreign
+    if output_format != "html" and ctx.get_parameter_source("output") is not ParameterSource.DEFAULT:
+        raise click.UsageError(
+            f"-o works with --format html only: {output_format} goes to stdout; redirect it with `>`."
+        )
+    if output_format == "html" and str(output) != "-" and not force:
+        from framedex.commands.report.page import refuse_foreign
 
         refuse_foreign(output)
     wanted = frozenset(each for each in About if each.value not in ignore and (not only or each.value in only))
-    with opened_side(before, ctx.obj) as left, opened_side(after, ctx.obj) as right:
-        from framedex.diff.comparing import differences
+    with open_side(before, ctx.obj) as left, open_side(after, ctx.obj) as right:
+        from framedex.diff.comparison import compare_recordings
 
-        found = differences(left, right, Noise(threshold, round(floor * _MILLISECOND)), wanted)
-        page = _page(found, left[0], right[0]) if form == "html" else ""
-    if form == "json":
+        found = compare_recordings(left, right, Noise(threshold, round(floor * _NS_PER_MS)), wanted)
+        page = _create_page(found, left[0], right[0]) if output_format == "html" else ""
+    if output_format == "json":
         print_json(diff_document(found))
-    elif form == "html":
-        _write(page, output)
+    elif output_format == "html":
+        _write_page(page, output)
     else:
-        note_what_is_missing(*found.before.answer.captures, *found.after.answer.captures)
+        note_incomplete_captures(*found.before.answer.captures, *found.after.answer.captures)
         print_lines(diff_lines(found, limit))
     if exit_code and not found.is_empty:
         ctx.exit(1)
 
 
-def _page(found: Differences, before: Index, after: Index) -> str:
+def _create_page(found: Differences, before: Index, after: Index) -> str:
     from framedex.commands.report.diff_page import diff_page
-    from framedex.commands.report.writing import usual_editor
-    from framedex.diff.flames import flames_of_both
+    from framedex.commands.report.page import default_editor
+    from framedex.diff.flames import merge_flames
 
     graphs = [
         [index.capture(capture.id).flame_graph(with_glue=False) for capture in side.answer.captures]
         for index, side in ((before, found.before), (after, found.after))
     ]
-    return diff_page(found, flames_of_both(*graphs), usual_editor())
+    return diff_page(found, merge_flames(*graphs), default_editor())
 
 
-def _write(page: str, output: Path) -> None:
+def _write_page(page: str, output: Path) -> None:
     if str(output) == "-":
         click.echo(page, standard_output(), nl=False)
         return
-    write_whole(output, page)
+    write_atomic(output, page)
     note(f"Written: {output} ({words.size(len(page))})")
+
+
+@contextmanager
+def open_side(named: NamedSide, named_index: Path | None) -> Iterator[tuple[Index, Side]]:
+    """An index restricted to the captures of a side, and the side's description; `given` is the value of --index.
+
+    Raises FramedexError if the index or a capture is missing, or if no capture has calls.
+    """
+    path, chosen = _resolve_side(named, named_index)
+    with open_whole_runs(path, chosen) as (index, answer):
+        if not answer.captures:
+            raise FramedexError(
+                "There are no calls to compare.", "`framedex captures` lists captures with their calls."
+            )
+        yield index, describe_side(index, answer)
+
+
+def _resolve_side(named: NamedSide, named_index: Path | None) -> tuple[Path | None, CaptureSelection]:
+    """The index and captures of a side. Raises FramedexError for a folder without an index."""
+    if named.path is None:
+        return named_index, named.chosen
+    if not named.path.is_dir():
+        return named.path, named.chosen
+    enclosing_index = find_index(named.path)
+    for index_path in dict.fromkeys((find_index_path(named_index, load_settings_here()), enclosing_index)):
+        if index_path is not None and (found := _find_capture(index_path, named.path)) is not None:
+            return index_path, (found,)
+    _check_not_unindexed(named.path)
+    if enclosing_index is None:
+        raise FramedexError(
+            f"{named.path} is not a capture, and neither it nor a folder above has an index.",
+            "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
+        )
+    return enclosing_index, named.chosen
+
+
+def _find_capture(index_path: Path, folder: Path) -> int | None:
+    """The id of the capture in a folder; None if it is not in the index."""
+    with open_index(index_path) as index:
+        path = os.path.realpath(folder)
+        return next((each.id for each in index.captures() if os.path.realpath(each.path) == path), None)
+
+
+def _check_not_unindexed(folder: Path) -> None:
+    """Raise FramedexError if a folder is a capture: it is then in no index."""
+    from framedex.captures import captures_within  # imported late: it loads the native part
+
+    found = []
+    with suppress(FramedexError):
+        found = captures_within(folder)
+    if found == [folder]:
+        raise FramedexError(
+            f"The capture {folder} is not in an index yet.", f"`framedex index {shell_word(str(folder))}` reads it."
+        )

@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
-from framedex.commands.checking import recording, software, surroundings
-from framedex.commands.checking.findings import Finding, found_by
-from framedex.commands.inputs.known import known_index, note_if_changed, settings_here
+from framedex.capturetext import all_problems
+from framedex.commands import doctor_checks
+from framedex.commands.doctor_checks import Finding, run_checks
+from framedex.commands.inputs.project_index import find_index_path, report_if_changed, settings_here
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import capture_document
-from framedex.commands.output.proposals import proposing
+from framedex.commands.output.proposals import proposal_line
 from framedex.commands.output.render_answers import problem_lines
 from framedex.commands.output.terminal import Span, text_line
 from framedex.errors import FramedexError
-from framedex.index.file.values import storable
-from framedex.missing import all_problems
+from framedex.index.file.values import to_storable
 from framedex.model import SourceProblem
 
 if TYPE_CHECKING:
     from framedex.commands.output.terminal import Line
     from framedex.model import CaptureRow, SourceHealth, SourceTotals
 
-_SUBJECT = 13  # columns
+_SUBJECT_WIDTH = 13
 _LANGUAGES = {"cpp": "C and C++", "python": "Python", "protobuf": "Protocol Buffers", "tablegen": "TableGen"}
 
 
@@ -47,14 +47,22 @@ def doctor(index_path: Path | None, python: str, as_json: bool) -> None:
     The checks are real: they load the mock TPU, import JAX, and start the language server. For an index, doctor
     reports its state and unreadable files.
     """
-    found = list(found_by([*software.looks(), *recording.looks(python), *surroundings.looks()]))
+    found = list(
+        run_checks(
+            [
+                *doctor_checks.software_checks(),
+                *doctor_checks.recording_checks(python),
+                *doctor_checks.environment_checks(),
+            ]
+        )
+    )
     captures: list[CaptureRow] = []
     sources: SourceHealth | None = None
     path: Path | None = None
     try:
-        path = known_index(index_path, settings_here()[0])
+        path = find_index_path(index_path, settings_here()[0])
         if path is not None:
-            captures, sources = _looked_into(path)
+            captures, sources = _inspect_index(path)
     except FramedexError as error:
         found.append(Finding("index", error.message, error.remedy, is_well=False))
     if as_json:
@@ -77,37 +85,37 @@ def doctor(index_path: Path | None, python: str, as_json: bool) -> None:
         note("No source folders. Next: `framedex index --source FOLDER`.")
 
 
-def _looked_into(path: Path) -> tuple[list[CaptureRow], SourceHealth]:
+def _inspect_index(path: Path) -> tuple[list[CaptureRow], SourceHealth]:
     """The incomplete captures of an index, and the state of its sources."""
     from framedex.index import Index
 
     with Index.open(path) as index:
-        note_if_changed(index)
+        report_if_changed(index)
         captures = [capture for capture in index.captures() if capture.stops or capture.problems]
         sources = index.sources.health()
         read = index.sources.files()
-    return captures, replace(sources, problems=(*_not_read(sources.roots, read), *sources.problems))
+    return captures, replace(sources, problems=(*_find_unread_files(sources.roots, read), *sources.problems))
 
 
 def _finding_lines(finding: Finding) -> Iterator[Line]:
     mark = Span("  ") if finding.is_well else Span("! ", "error")
     first, *more = finding.text.split("\n")
-    yield (mark, Span(f"{finding.subject:{_SUBJECT}} ", "head"), *proposing(first))
+    yield (mark, Span(f"{finding.subject:{_SUBJECT_WIDTH}} ", "head"), *proposal_line(first))
     for line in (*more, *filter(None, [finding.remedy])):
-        yield proposing(f"  {'':{_SUBJECT}} {line}", "dim")
+        yield proposal_line(f"  {'':{_SUBJECT_WIDTH}} {line}", "dim")
 
 
-def _not_read(roots: Sequence[str], read: Collection[str]) -> Iterator[SourceProblem]:
+def _find_unread_files(roots: Sequence[str], read: Collection[str]) -> Iterator[SourceProblem]:
     """Files below the source folders that are missing from the index, and unreadable folders."""
     from framedex.sources import find_files  # imported late: it loads the extractor
 
     folders: list[str] = []
-    there = [file.path for root in roots if Path(root).is_dir() for file in find_files(Path(root), folders.append)]
+    existing = [file.path for root in roots if Path(root).is_dir() for file in find_files(Path(root), folders.append)]
     if folders:
-        message = "It cannot be read, and what is in it is left out; check its permissions."
+        message = "It cannot be read, so its files are left out. Check its permissions."
         yield SourceProblem(message, len(folders), tuple(folders[:3]), "folder")
-    if missing := [path for path in dict.fromkeys(there) if path not in read and storable(path) == path]:
-        message = "It has not been read yet, so what it defines is not found; `framedex index` reads it."
+    if missing := [path for path in dict.fromkeys(existing) if path not in read and to_storable(path) == path]:
+        message = "It has not been read yet, so its definitions are missing. Run `framedex index`."
         yield SourceProblem(message, len(missing), tuple(missing[:3]))
 
 
@@ -119,17 +127,17 @@ def _capture_lines(captures: list[CaptureRow]) -> Iterator[Line]:
 
 def _source_lines(sources: SourceHealth) -> Iterator[Line]:
     for root in sources.roots:
-        gone = "" if Path(root).is_dir() else " (missing)"
-        yield text_line(f"source folder {root}{gone}", "head")
+        missing_mark = "" if Path(root).is_dir() else " (missing)"
+        yield text_line(f"source folder {root}{missing_mark}", "head")
     for each in sources.maps:
         changed = " (of changed files)" if each.is_dirty else ""
         yield text_line(f"source map {each.prefix[:-1]}{changed}", "head")
     for totals in sources.totals:
         yield text_line(_totals_text(totals))
     if sources.macros:
-        yield text_line(f"{words.count(sources.macros, 'macro')} learnt from #define, to understand what uses them")
+        yield text_line(f"{words.count(sources.macros, 'macro')} learnt from #define, to parse the code that uses them")
     for problem in sources.problems:
-        yield proposing(f"{words.count(problem.count, problem.unit)}: {problem.message}", "head")
+        yield proposal_line(f"{words.count(problem.count, problem.unit)}: {problem.message}", "head")
         more = problem.count - len(problem.examples)
         for path in problem.examples:
             yield text_line(f"     {path}")
@@ -138,13 +146,15 @@ def _source_lines(sources: SourceHealth) -> Iterator[Line]:
 
 
 def _totals_text(totals: SourceTotals) -> str:
-    """The totals of one language. Languages such as Protocol Buffers have no calls, so their number is omitted."""
+    """Format the totals of one language. Languages without calls, such as Protocol Buffers, omit their number."""
     text = f"{_LANGUAGES[totals.language]}: {words.count(totals.files, 'file')}"
     text += f" with {words.count(totals.definitions, 'definition')}"
     if totals.calling:
-        text += f", {totals.calling:,} of which call something"
+        text += f", {totals.calling:,} of them with calls"
     if totals.with_errors:
         share = 100 * totals.broken / max(totals.definitions, 1)
-        text += f"; places in {words.count(totals.with_errors, 'file')} are not understood, which {share:.2g} % of the"
-        text += " definitions contain: functions there may be missing"
+        text += (
+            f"; {words.count(totals.with_errors, 'file')} could not be parsed completely. This affects {share:.2g} %"
+        )
+        text += " of the definitions, and functions may be missing"
     return text

@@ -13,30 +13,29 @@ import click
 from framedex import words
 from framedex.commands.inputs.logs import (
     NO_INDEX,
-    note_of_addresses,
-    notes_of_release,
-    opened_resolver,
-    problems_of_builds,
-    problems_of_release,
+    build_problems,
+    notes_on_bare_addresses,
+    notes_on_releases,
+    open_resolver,
+    release_problems,
     standard_input,
-    unreadable,
+    unreadable_error,
 )
-from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
-from framedex.commands.output.proposals import proposing
+from framedex.commands.output.console import exit_nothing_found, json_option, note, print_json, print_lines
+from framedex.commands.output.proposals import proposal_line
 from framedex.commands.output.terminal import Line, Span, place_line
-from framedex.patterns import compiled_on_use
+from framedex.lazy import compiled_on_use
 from framedex.placetext import location_labels
 from framedex.plaintext import visible
-from framedex.releases.stated import StatedReleases
+from framedex.releases.statements import StatedReleases
 from framedex.text_stacks.detect import read
-from framedex.text_stacks.placing.inward import inward_frames
-from framedex.text_stacks.placing.quoted import quoted_source
-from framedex.text_stacks.text.escapes import without_escapes
-from framedex.text_stacks.text.html_pages import without_html
+from framedex.text_stacks.log_text import remove_escapes, remove_html
+from framedex.text_stacks.source_lookup.frame_context import find_callees, quoted_source
 
 if TYPE_CHECKING:
     from framedex.text_stacks.model import TextFrame, TextStack
-    from framedex.text_stacks.placing.resolve import Found, Resolver
+    from framedex.text_stacks.source_lookup.frame_context import Found
+    from framedex.text_stacks.source_lookup.resolve import Resolver
 
 
 _CRASHED_AT = compiled_on_use(r"(?:received|Aborted) at (?:time=)?(?P<time>1\d{9})\b")  # absl and glog
@@ -49,50 +48,57 @@ _CRASHED_AT = compiled_on_use(r"(?:received|Aborted) at (?:time=)?(?P<time>1\d{9
 def explain(index_path: Path | None, file: str, as_json: bool) -> None:
     """Find the source of every frame in a crash text or log.
 
-    Supported: stacks of Python, absl, glog, gdb, lldb, sanitizers, valgrind, LLVM, glibc, macOS, PyTorch,
-    PyTorch/XLA, py-spy, pystack, HLO, MLIR and others, plain file:line, and any mix of them, behind any log prefix
-    (docs/reference/stack-formats.md has the list). A frame with only a symbol, or a binary and an offset, is looked up
-    in the index; a frame of XLA or JAX also in the known releases. Example: train.py 2>&1 | framedex explain
+    Supported: stacks of Python, absl, glog, gdb, lldb, sanitizers, LLVM, PyTorch, py-spy, HLO, MLIR and others, and
+    plain file:line. A text may mix them, behind any log prefix. docs/reference/stack-formats.md has the list.
+
+    A frame with only a symbol, or a binary and an offset, is searched in the index, and a frame of XLA or JAX also in
+    the known releases. Example: train.py 2>&1 | framedex explain
     """
-    text = _text(file)
+    text = _read_text(file)
     reading = read(text)
     lines = text.split("\n")
     with (
-        opened_resolver(index_path, file, StatedReleases(text)) as (resolver, index),
+        open_resolver(index_path, file, StatedReleases(text)) as (resolver, index),
         index.reading() if index else nullcontext(),
     ):
-        resolver.written_before = _written_before(file, text)
-        resolver.of_program(*reading.frames())
-        explained = [(stack, tuple(_found(resolver, stack, lines))) for stack in reading.stacks]
+        resolver.written_before = _latest_time(file, text)
+        resolver.set_program(*reading.frames())
+        explained = [(stack, tuple(_find_sources(resolver, stack, lines))) for stack in reading.stacks]
     if as_json:
-        problems = [*reading.problems, *problems_of_release(resolver.released), *problems_of_builds(resolver.builds)]
+        problems = [*reading.problems, *release_problems(resolver.released), *build_problems(resolver.builds)]
         releases = {package: {"version": each[0], "basis": each[1]} for package, each in resolver.released.used.items()}
-        print_json({"stacks": [_document(*each) for each in explained], "releases": releases, "problems": problems})
-        _end_unless_found(explained)
+        print_json(
+            {"stacks": [_stack_document(*each) for each in explained], "releases": releases, "problems": problems}
+        )
+        _exit_if_empty(explained)
         return
-    print_lines(line for each in explained for line in _lines(*each))
-    notes = (*notes_of_release(resolver.released), *problems_of_builds(resolver.builds))
-    for sentence in (*reading.problems, *notes, *note_of_addresses(each for _, found in explained for each in found)):
+    print_lines(line for each in explained for line in _stack_lines(*each))
+    notes = (*notes_on_releases(resolver.released), *build_problems(resolver.builds))
+    for sentence in (
+        *reading.problems,
+        *notes,
+        *notes_on_bare_addresses(each for _, found in explained for each in found),
+    ):
         note(sentence)
-    _end_unless_found(explained)
+    _exit_if_empty(explained)
     if index is None and any(found.location is None for _, frames in explained for found in frames):
         note(NO_INDEX)
 
 
-def _end_unless_found(explained: Sequence[object]) -> None:
+def _exit_if_empty(explained: Sequence[object]) -> None:
     if not explained:
-        nothing_found("This text contains no stack in a supported format.")
+        exit_nothing_found("This text contains no stack in a supported format.")
 
 
-def _text(file: str) -> str:
-    """The text of the log. Raises FramedexError if it cannot be read."""
+def _read_text(file: str) -> str:
+    """Read the text of the log. Raises FramedexError if it cannot be read."""
     try:
-        return _plain(standard_input().buffer.read() if file == "-" else Path(file).read_bytes())
+        return _decode_text(standard_input().buffer.read() if file == "-" else Path(file).read_bytes())
     except (OSError, ValueError) as error:
-        raise unreadable(file, error) from error
+        raise unreadable_error(file, error) from error
 
 
-def _written_before(file: str, text: str) -> float | None:
+def _latest_time(file: str, text: str) -> float | None:
     """The latest possible time of the text: its crash time, or the modification time of its file."""
     times = [float(match["time"]) for match in _CRASHED_AT.finditer(text)]
     if file != "-":
@@ -101,23 +107,23 @@ def _written_before(file: str, text: str) -> float | None:
     return min(times, default=None)
 
 
-def _found(resolver: Resolver, stack: TextStack, lines: Sequence[str]) -> Iterator[Found]:
+def _find_sources(resolver: Resolver, stack: TextStack, lines: Sequence[str]) -> Iterator[Found]:
     frames = [(frame, quoted_source(frame, lines)) for frame in stack.frames]
-    resolver.of_stack(frames)
-    inward = inward_frames(stack.frames, stack.innermost_first)
+    resolver.set_stack(frames)
+    inward = find_callees(stack.frames, stack.innermost_first)
     return (resolver.find(*each, called) for each, called in zip(frames, inward, strict=True))
 
 
-def _plain(content: bytes) -> str:
-    text = without_html(without_escapes(content.decode("utf-8", "replace")))
+def _decode_text(content: bytes) -> str:
+    text = remove_html(remove_escapes(content.decode("utf-8", "replace")))
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def _lines(stack: TextStack, frames: Sequence[Found]) -> Iterator[Line]:
+def _stack_lines(stack: TextStack, frames: Sequence[Found]) -> Iterator[Line]:
     located = sum(found.location is not None for found in frames)
     order = "innermost first" if stack.innermost_first else "innermost last"
-    about = f"  {stack.format}, {words.count(len(frames), 'frame')}, {located} with source, {order}"
-    yield (Span(visible(stack.title or f"line {stack.first_line + 1}"), "head"), Span(about, "dim"))
+    summary = f"  {stack.format}, {words.count(len(frames), 'frame')}, {located} with source, {order}"
+    yield (Span(visible(stack.title or f"line {stack.first_line + 1}"), "head"), Span(summary, "dim"))
     for found in frames:
         yield from _frame_lines(found)
     yield ()
@@ -136,19 +142,19 @@ def _frame_lines(found: Found) -> Iterator[Line]:
         doubt = " [doubtful]" if found.is_doubtful else ""
         yield (name, Span(f"{visible(frame.module)}+{frame.offset:#x}{doubt}", "dim"))
     else:
-        yield (name, Span(_address_words(frame), "dim"))
+        yield (name, Span(_format_address(frame), "dim"))
     by_name = (found.location,) if found.location is not None and found.is_by_name else ()
     for candidate in (*by_name, *found.candidates):
         yield (Span("      or "), *place_line(candidate))
     for place in found.outward:
         yield (Span("      from "), *place_line(place, []))
-    told = location_labels(found.location) if found.location is not None else ()
+    shown_labels = location_labels(found.location) if found.location is not None else ()
     for label in frame.labels:
-        if label not in told:
-            yield proposing(f"      {label}", "dim")
+        if label not in shown_labels:
+            yield proposal_line(f"      {label}", "dim")
 
 
-def _address_words(frame: TextFrame) -> str:
+def _format_address(frame: TextFrame) -> str:
     """The address of a frame, and its binary by path or build-id if the text has it."""
     address = f"{frame.address:#x}" if frame.address is not None else ""
     if frame.build_id and frame.offset is not None:
@@ -156,7 +162,7 @@ def _address_words(frame: TextFrame) -> str:
     return f"{address} in {visible(frame.module)}".lstrip() if frame.module else address
 
 
-def _document(stack: TextStack, frames: Sequence[Found]) -> dict[str, Any]:
+def _stack_document(stack: TextStack, frames: Sequence[Found]) -> dict[str, Any]:
     return {
         "format": stack.format.value,
         "title": stack.title,

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.inputs.choices import Choice
-from framedex.commands.inputs.filters import filter_options, nothing_passes
-from framedex.commands.inputs.known import note_what_is_missing
-from framedex.commands.inputs.scope import Chosen, index_of_whole_runs
-from framedex.commands.output.console import note, nothing_found
+from framedex.commands.inputs.options import Choice
+from framedex.commands.inputs.project_index import note_incomplete_captures
+from framedex.commands.inputs.selection import CaptureSelection, explain_no_matches, filter_options, open_whole_runs
+from framedex.commands.output.atomic_files import format_total_size, open_atomic
+from framedex.commands.output.console import exit_nothing_found, note
 from framedex.commands.output.terminal import standard_output
-from framedex.commands.output.whole_files import with_size, written_whole
 from framedex.errors import FramedexError
-from framedex.export.formats import FORMATS, Format
-from framedex.export.weights import Weight, usual_weight
+from framedex.export.formats import FORMATS, Format, Weight
 from framedex.model import CallFilter
 
 if TYPE_CHECKING:
@@ -44,7 +42,12 @@ if TYPE_CHECKING:
 @filter_options
 @click.pass_obj
 def export(
-    index_path: Path | None, name: str, output: Path, weight: str | None, wanted: CallFilter, chosen: Chosen | None
+    index_path: Path | None,
+    name: str,
+    output: Path,
+    weight: str | None,
+    wanted: CallFilter,
+    chosen: CaptureSelection | None,
 ) -> None:
     """Export calls for Perfetto, pprof, speedscope and others.
 
@@ -53,45 +56,45 @@ def export(
     parquet have every call. A call's time excludes recorded calls inside it, as `self` in `framedex summary`.
     docs/how-to/export.md shows how to open each format.
     """
-    form = FORMATS[name]
-    if weight is not None and not form.is_weighed:
+    export_format = FORMATS[name]
+    if weight is not None and not export_format.is_weighed:
         raise click.UsageError(
-            f"--weight is of {', '.join(each for each in FORMATS if FORMATS[each].is_weighed)} only."
+            f"--weight works with {', '.join(each for each in FORMATS if FORMATS[each].is_weighed)} only."
         )
-    if form.tables and str(output) == "-":
-        raise click.UsageError(f"{name} is a folder with several tables: name one with -o.")
-    with index_of_whole_runs(index_path, chosen) as (index, _), index.reading():
+    if export_format.tables and str(output) == "-":
+        raise click.UsageError(f"{name} writes a folder with several tables: name a folder with -o.")
+    with open_whole_runs(index_path, chosen) as (index, _), index.reading():
         from framedex.export.content import Content
 
         content = Content(index, wanted)
         if not content.has_calls:
-            nothing_found(nothing_passes(index, wanted))
-        by = usual_weight(content) if weight is None else Weight(weight)
+            exit_nothing_found(explain_no_matches(index, wanted))
+        main_weight = content.default_weight if weight is None else Weight(weight)
         written = [output]
-        if form.tables:
-            written = _write_tables(content, form, output)
+        if export_format.tables:
+            written = _write_tables(content, export_format, output)
         elif str(output) == "-":
-            form.writer()(content, standard_output().buffer, by)
+            export_format.writer()(content, standard_output().buffer, main_weight)
         else:
-            write = form.writer()
-            with written_whole(output) as file:
-                write(content, file, by)
+            write = export_format.writer()
+            with open_atomic(output) as file:
+                write(content, file, main_weight)
         if str(output) != "-":
-            note(f"Written: {output}{with_size(*written)}, for {form.readers}.")
-        note_what_is_missing(*content.captures)
+            note(f"Written: {output}{format_total_size(*written)}, for {export_format.readers}.")
+        note_incomplete_captures(*content.captures)
 
 
-def _write_tables(content: Content, form: Format, folder: Path) -> list[Path]:
+def _write_tables(content: Content, export_format: Format, folder: Path) -> list[Path]:
     """Write the tables of a format into a folder, all or none, and return their paths."""
-    write = form.writer()
+    write = export_format.writer()
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise FramedexError(
-            f"The folder {folder} cannot be made: {error.strerror or error}.", "Name another one with -o."
+            f"The folder {folder} cannot be created: {error.strerror or error}.", "Choose another folder with -o."
         ) from error
     with ExitStack() as stack:
-        paths = {name: folder / f"{name}.{form.module}" for name in form.tables}
-        outputs = {name: stack.enter_context(written_whole(path, through_links=False)) for name, path in paths.items()}
+        paths = {name: folder / f"{name}.{export_format.module}" for name in export_format.tables}
+        outputs = {name: stack.enter_context(open_atomic(path, through_links=False)) for name, path in paths.items()}
         write(content, outputs)
     return list(paths.values())

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.inputs.scope import Chosen, asked_index, capture_option
-from framedex.commands.inputs.unrecorded import did_you_mean
-from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
+from framedex.commands.inputs.missing_answers import did_you_mean
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, open_counted_index
+from framedex.commands.output.console import exit_nothing_found, json_option, note, print_json, print_lines
 from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.terminal import Line, Span, place_line
 from framedex.errors import FramedexError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @capture_option
 @json_option
 @click.pass_obj
-def find(index_path: Path | None, text: str, limit: int, chosen: Chosen | None, as_json: bool) -> None:
+def find(index_path: Path | None, text: str, limit: int, chosen: CaptureSelection | None, as_json: bool) -> None:
     """Find functions, classes and FFI targets by part of a name.
 
     The search ignores case and includes runtime functions. `Client::Buffer` matches Buffer inside Client. The best
@@ -36,30 +36,30 @@ def find(index_path: Path | None, text: str, limit: int, chosen: Chosen | None, 
     """
     if not text.strip():
         raise FramedexError("The name is empty.", "Give part of a name: `framedex find BufferFromHost`.")
-    with asked_index(index_path, chosen) as index:
+    with open_counted_index(index_path, chosen) as index:
         found = index.names.symbols(text, limit + 1)
-        near = index.names.likely(text) if not found else None
+        near = index.names.suggest_name(text) if not found else None
     shown = found[:limit]
     if as_json:
         print_json({"symbols": [asdict(symbol) for symbol in shown]})
     else:
-        print_lines(_lines(shown))
+        print_lines(_symbol_lines(shown))
     if not found:
-        nothing_found(f"No name in the index contains {text}.{did_you_mean(near)}")
+        exit_nothing_found(f"No name in the index contains {text}.{did_you_mean(near)}")
     if not as_json and len(found) > limit:
-        note(f"There are more: --limit {2 * limit} shows some of them.")
+        note(f"More symbols match: --limit {2 * limit} shows some of them.")
 
 
-def _lines(found: Sequence[FoundSymbol]) -> Iterator[Line]:
+def _symbol_lines(found: Sequence[FoundSymbol]) -> Iterator[Line]:
     for symbol in found:
         place: Line = ()
         if symbol.location is not None:
             place = (Span("  "), *place_line(symbol.location, release_labels(symbol.location)))
         language = "" if symbol.function is None else symbol.function.language.value
-        yield (Span(f"{symbol.kind:<11}  "), Span(printable(symbol.name), language), *place, *_recorded(symbol))
+        yield (Span(f"{symbol.kind:<11}  "), Span(printable(symbol.name), language), *place, *_recorded_spans(symbol))
 
 
-def _recorded(symbol: FoundSymbol) -> Line:
+def _recorded_spans(symbol: FoundSymbol) -> Line:
     if symbol.call is not None:
         return (Span(f"  {trace_command(symbol.call)}", "dim", whole=True),)
     if symbol.function is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from framedex import words
-from framedex.commands.inputs.fleet import store_option
+from framedex.commands.inputs.options import store_option
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.render_answers import problem_lines
 from framedex.commands.output.terminal import text_line
@@ -49,27 +49,36 @@ def add_to_fleet(
     from framedex.commands.output.bars import progress_on_terminal
 
     if scheduler is not None and workers is not None:
-        raise click.UsageError("A cluster that exists (--scheduler) has its workers: leave out --workers.")
-    folders, refused = _wanted(captures)
+        raise click.UsageError("--workers is for local processes. Leave it out with --scheduler.")
+    folders, refused = _find_captures(captures)
     for path, error in refused:
-        print_error(_left_out(path, error))
+        print_error(_not_added_error(path, error))
     done: dict[Path, Added | FramedexError] = {}
     if folders:
-        with progress_on_terminal() as progress, _adding(folders, store, scheduler, workers, progress) as outcomes:
-            for path, came in outcomes:
-                done[path] = came
-                if isinstance(came, FramedexError):
-                    print_error(_left_out(path, came))
+        with (
+            progress_on_terminal() as progress,
+            _add_captures(folders, store, scheduler, workers, progress) as outcomes,
+        ):
+            for path, outcome in outcomes:
+                done[path] = outcome
+                if isinstance(outcome, FramedexError):
+                    print_error(_not_added_error(path, outcome))
                 elif not as_json:
-                    _tell(came)
+                    _print_added(outcome)
     added: list[Added] = []
     for path in folders:  # in the given order, not in the order of completion
-        if isinstance(came := done[path], FramedexError):
-            refused.append((path, came))
+        if isinstance(outcome := done[path], FramedexError):
+            refused.append((path, outcome))
         else:
-            added.append(came)
+            added.append(outcome)
     if as_json:
-        print_json({"store": store, "captures": [_document(each) for each in added], "left_out": _documents(refused)})
+        print_json(
+            {
+                "store": store,
+                "captures": [_added_document(each) for each in added],
+                "left_out": _refused_documents(refused),
+            }
+        )
     elif added:
         note(f"Next: `framedex fleet query --store {shell_word(store)}`")
     if refused:
@@ -77,10 +86,10 @@ def add_to_fleet(
 
 
 @contextmanager
-def _adding(
+def _add_captures(
     captures: Sequence[Path], store: str, scheduler: str | None, workers: int | None, progress: Progress
 ) -> Iterator[Iterator[tuple[Path, Added | FramedexError]]]:
-    """Add captures with an existing cluster, with local processes, or in this process."""
+    """Add captures on an existing cluster, with local processes, or in this process, and yield the outcomes."""
     from framedex.fleet.place import Place
 
     place = Place(store)
@@ -108,7 +117,7 @@ def _adding(
             yield add_captures(place, captures, names, progress)
 
 
-def _wanted(captures: Sequence[Path]) -> tuple[list[Path], list[tuple[Path, FramedexError]]]:
+def _find_captures(captures: Sequence[Path]) -> tuple[list[Path], list[tuple[Path, FramedexError]]]:
     """The captures that folders are or contain, each once, and the folders without captures with the reason."""
     from framedex.captures import captures_within
 
@@ -122,21 +131,21 @@ def _wanted(captures: Sequence[Path]) -> tuple[list[Path], list[tuple[Path, Fram
     return list(found), refused
 
 
-def _left_out(path: Path, error: FramedexError) -> FramedexError:
-    return FramedexError(f"{path} is not added. {error.message}", error.remedy)
+def _not_added_error(path: Path, error: FramedexError) -> FramedexError:
+    return FramedexError(f"{path} was not added. {error.message}", error.remedy)
 
 
-def _tell(added: Added) -> None:
+def _print_added(added: Added) -> None:
     origin = added.origin
     rank = "" if origin.rank is None else f", rank {origin.rank}"
     of_job = f" of {origin.job}{rank}" if origin.job else rank
-    held = f"{words.count(added.calls, 'call')}, {words.count(added.stacks, 'stack')}"
-    again = "" if added.is_new else " (in the store already)"
-    print_lines([text_line(f"{added.path}: {origin.capture}{of_job}: {held}{again}", "head")])
+    contents = f"{words.count(added.calls, 'call')}, {words.count(added.stacks, 'stack')}"
+    remark = "" if added.is_new else " (already in the store)"
+    print_lines([text_line(f"{added.path}: {origin.capture}{of_job}: {contents}{remark}", "head")])
     print_lines(problem_lines(added.problems))
 
 
-def _document(added: Added) -> dict[str, Any]:
+def _added_document(added: Added) -> dict[str, Any]:
     origin = added.origin
     return {
         "path": str(added.path),
@@ -151,5 +160,5 @@ def _document(added: Added) -> dict[str, Any]:
     }
 
 
-def _documents(refused: Sequence[tuple[Path, FramedexError]]) -> list[dict[str, str]]:
+def _refused_documents(refused: Sequence[tuple[Path, FramedexError]]) -> list[dict[str, str]]:
     return [{"path": str(path), "problem": error.message, "remedy": error.remedy} for path, error in refused]

@@ -10,10 +10,13 @@ import click
 
 from framedex import words
 from framedex.commands.inputs.files import absolute
-from framedex.commands.inputs.fleet import store_option
-from framedex.commands.inputs.indexing import patience
-from framedex.commands.inputs.known import index_path_here, load_settings_here
-from framedex.commands.inputs.renewal import with_current_index
+from framedex.commands.inputs.options import store_option
+from framedex.commands.inputs.project_index import (
+    load_settings_here,
+    use_rebuilt_index,
+    writable_index_path,
+    writer_patience,
+)
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.documents import imports_document
 from framedex.commands.output.terminal import text_line
@@ -22,7 +25,7 @@ from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
     from framedex.fleet.choosing import Chosen
-    from framedex.ingest.importing import Imported
+    from framedex.ingest.imports import Imported
     from framedex.settings import Settings
 
 
@@ -59,15 +62,15 @@ def pull_from_fleet(
     from framedex.fleet.choosing import Chosen
 
     settings = load_settings_here()
-    given = output or ctx.obj
-    path = index_path_here(given, settings)
+    named_path = output or ctx.obj
+    path = writable_index_path(named_path, settings)
     chosen = Chosen(job=job, rank=rank, captures=capture, day=day, since=since)
-    pulled, refused = _pull(path, given, store, chosen, settings)
+    pulled, refused = _pull_captures(path, named_path, store, chosen, settings)
     imported = [done for _, done in pulled]
     if as_json:
         print_json(imports_document(path, imported) | {"left_out": refused})
     else:
-        print_lines(text_line(_told(row, done), "head") for row, done in pulled)
+        print_lines(text_line(_format_pulled(row, done), "head") for row, done in pulled)
     if refused:
         ctx.exit(1)
     if not as_json:
@@ -78,10 +81,10 @@ def pull_from_fleet(
         note(f"Next: {summary}, or open the project in an editor.")
 
 
-def _pull(
-    path: Path, given: Path | None, store: str, chosen: Chosen, settings: Settings
+def _pull_captures(
+    path: Path, named_path: Path | None, store: str, chosen: Chosen, settings: Settings
 ) -> tuple[list[tuple[Mapping[str, Any], Imported]], list[dict[str, str]]]:
-    """Pull captures into the index at a path, and print and return the errors of failed ones."""
+    """Pull captures into the index at a path. Prints the errors of failed captures, and returns both lists."""
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.fleet.asking import Asking
     from framedex.fleet.place import Place
@@ -92,7 +95,7 @@ def _pull(
     with Asking(Place(store)) as asking:
         rows = chosen.rows(asking)
         with (
-            with_current_index(path, given, settings, lambda: Store(path, patience())) as index,
+            use_rebuilt_index(path, named_path, settings, lambda: Store(path, writer_patience())) as index,
             progress_on_terminal() as progress,
         ):
             how = (absolute(path).parent / "captures", settings.sources, progress, settings.path_map)
@@ -103,17 +106,17 @@ def _pull(
                 else:
                     pulled.append((row, done))
             index.seal()
-        for said in asking.left_out:
-            note(said)
+        for problem in asking.left_out:
+            note(problem)
     return pulled, refused
 
 
-def _told(row: Mapping[str, Any], done: Imported) -> str:
-    """One line about a pulled capture."""
+def _format_pulled(row: Mapping[str, Any], done: Imported) -> str:
+    """Format a line about a pulled capture."""
     rank = "" if row["rank"] is None else f", rank {row['rank']}"
     of_job = f" of {row['job']}{rank}" if row["job"] else rank
-    told = f"{row['capture']}{of_job}: capture {done.capture}"
+    title = f"{row['capture']}{of_job}: capture {done.capture}"
     if done.report is None:
-        return f"{told}, known already"
-    held = f"{words.count(done.report.calls, 'call')}, {words.count(done.report.stacks, 'stack')}"
-    return f"{told}: {held}{' (read again: it has changed)' if done.report.grown else ''}"
+        return f"{title}, already indexed"
+    contents = f"{words.count(done.report.calls, 'call')}, {words.count(done.report.stacks, 'stack')}"
+    return f"{title}: {contents}{' (read again: it has changed)' if done.report.grown else ''}"

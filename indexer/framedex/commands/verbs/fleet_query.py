@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from framedex.commands.inputs.fleet import store_option
-from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
-from framedex.commands.output.tables import column_widths, row_text
-from framedex.commands.output.terminal import Line, Span, text_line
+from framedex.commands.inputs.options import store_option
+from framedex.commands.output.console import exit_nothing_found, json_option, note, print_json, print_lines
+from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
 from framedex.errors import FramedexError
-from framedex.nearest import nearest
 from framedex.plaintext import visible
+from framedex.words import nearest_name
 
 if TYPE_CHECKING:
     from framedex.fleet.asking import Answer
@@ -38,38 +37,40 @@ def query_fleet(question: str | None, store: str, as_json: bool) -> None:
 
     sql = question
     if question is not None and len(question.split()) < 2:
-        sql = QUESTIONS[_known(question.strip(), list(QUESTIONS))].sql
+        sql = QUESTIONS[_check_question(question.strip(), list(QUESTIONS))].sql
     with Asking(Place(store)) as asking:
         answer = asking.query(sql)
     if as_json:
         document: dict[str, Any] = {"store": store, "sql": sql, "columns": list(answer.columns)}
         document |= {"questions": {name: each.tells for name, each in QUESTIONS.items()}} if sql is None else {}
-        print_json(document | {"rows": [list(map(_value, row)) for row in answer.rows], "left_out": answer.left_out})
+        print_json(
+            document | {"rows": [list(map(_to_json_value, row)) for row in answer.rows], "left_out": answer.left_out}
+        )
     else:
         if sql is None:
             width = max(map(len, QUESTIONS))
             print_lines(text_line(f"{name:{width}}  {each.tells}") for name, each in QUESTIONS.items())
             print_lines([()])
-        print_lines(_lines(answer, None if sql == question else _MOST_SHOWN))
-        for said in answer.left_out:
-            note(said)
+        print_lines(_answer_lines(answer, None if sql == question else _MOST_SHOWN))
+        for problem in answer.left_out:
+            note(problem)
     if not answer.rows:
-        nothing_found("There is none in the store.")
+        exit_nothing_found("No rows in the store match.")
 
 
-def _known(name: str, questions: list[str]) -> str:
+def _check_question(name: str, questions: list[str]) -> str:
     if name not in questions:
-        meant = nearest(name, questions)
+        similar = nearest_name(name, questions)
         raise FramedexError(
             f"There is no question {name!r}.",
-            f"Did you mean {meant!r}?" if meant else f"Ask {', '.join(questions)}, or give a SELECT.",
+            f"Did you mean {similar!r}?" if similar else f"Questions: {', '.join(questions)}. Or give a SELECT.",
         )
     return name
 
 
-def _lines(answer: Answer, most: int | None) -> Iterator[Line]:
-    shown = answer.rows[:most]
-    cells = [[visible(name) for name in answer.columns], *([_text(value) for value in row] for row in shown)]
+def _answer_lines(answer: Answer, limit: int | None) -> Iterator[Line]:
+    shown = answer.rows[:limit]
+    cells = [[visible(name) for name in answer.columns], *([_format_value(value) for value in row] for row in shown)]
     if not shown:
         return
     widths = column_widths(*cells)
@@ -79,17 +80,17 @@ def _lines(answer: Answer, most: int | None) -> Iterator[Line]:
         yield text_line(f"… {len(answer.rows) - len(shown):,} more; --json lists all", "dim")
 
 
-def _value(value: Any) -> Any:
-    """A value for JSON; types that JSON lacks become text."""
+def _to_json_value(value: Any) -> Any:
+    """Convert a value for JSON; types that JSON lacks become text."""
     if isinstance(value, (list, tuple)):
-        return [_value(each) for each in value]
+        return [_to_json_value(each) for each in value]
     if isinstance(value, dict):
-        return {str(key): _value(each) for key, each in value.items()}
+        return {str(key): _to_json_value(each) for key, each in value.items()}
     is_number = isinstance(value, (int, float)) and value == value and abs(value) != float("inf")
     return value if value is None or isinstance(value, str) or is_number else str(value)
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if value is None:
         return ""
-    return visible(value if isinstance(value, str) else json.dumps(_value(value), ensure_ascii=False))
+    return visible(value if isinstance(value, str) else json.dumps(_to_json_value(value), ensure_ascii=False))

@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.commands.inputs.files import absolute
-from framedex.commands.inputs.indexing import debuginfod_here, patience
-from framedex.commands.inputs.known import index_path_here, load_settings_here
-from framedex.commands.inputs.renewal import with_current_index
+from framedex.commands.inputs.project_index import (
+    load_settings_here,
+    open_debuginfod,
+    use_rebuilt_index,
+    writable_index_path,
+    writer_patience,
+)
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.documents import imports_document
-from framedex.commands.output.render_index import import_lines
+from framedex.commands.output.render_answers import import_lines
 from framedex.errors import FramedexError
 
 if TYPE_CHECKING:
-    from framedex.ingest.importing import Imported
+    from framedex.ingest.imports import Imported
     from framedex.settings import Settings
 
 
@@ -44,9 +48,9 @@ def import_files(
     nothing.
     """
     settings = load_settings_here()
-    path = index_path_here(ctx.obj, settings)
+    path = writable_index_path(ctx.obj, settings)
     readable = [file for file in dict.fromkeys(files) if _is_readable(file)]
-    imported = _import(path, ctx.obj, readable, value, folders, settings) if readable else []
+    imported = _import_files(path, ctx.obj, readable, value, folders, settings) if readable else []
     if as_json:
         print_json(imports_document(path, imported))
     else:
@@ -59,7 +63,7 @@ def import_files(
 
 
 def _is_readable(file: Path) -> bool:
-    """Whether a file has a supported format; otherwise print the error, before an index is created for nothing."""
+    """Whether a file has a supported format. Prints the error otherwise, before an empty index is created."""
     from framedex.imports.reading import format_of
 
     try:
@@ -70,30 +74,30 @@ def _is_readable(file: Path) -> bool:
     return True
 
 
-def _import(
+def _import_files(
     path: Path,
-    given: Path | None,
+    named_index: Path | None,
     files: Sequence[Path],
     value: str | None,
     folders: Sequence[Path],
     settings: Settings,
 ) -> list[Imported]:
-    """Import files into the index at a path, and print the errors of failed ones."""
+    """Import files into the index at a path. Prints the errors of failed files."""
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.index import Store
-    from framedex.ingest.importing import import_file
+    from framedex.ingest.imports import import_file
 
     captures = absolute(path).parent / "captures"
     imported = []
     with (
-        with_current_index(path, given, settings, lambda: Store(path, patience())) as store,
+        use_rebuilt_index(path, named_index, settings, lambda: Store(path, writer_patience())) as store,
         progress_on_terminal() as progress,
-        debuginfod_here(progress) as debuginfod,
+        open_debuginfod(progress) as debuginfod,
     ):
         for file in files:
-            how = (captures, value, folders, settings.sources, progress, settings.path_map, debuginfod)
+            parameters = (captures, value, folders, settings.sources, progress, settings.path_map, debuginfod)
             try:
-                imported.append(import_file(store, file, *how))
+                imported.append(import_file(store, file, *parameters))
             except FramedexError as error:
                 print_error(error)
         store.seal()

@@ -14,13 +14,18 @@ import click
 
 from framedex import words
 from framedex.commands.inputs.files import absolute, working_folder
-from framedex.commands.inputs.indexing import debuginfod_here, patience
-from framedex.commands.inputs.known import INDEX_FOLDER, index_path_here, load_settings_here
-from framedex.commands.inputs.renewal import with_current_index
-from framedex.commands.inputs.stray_captures import proposed_strays
+from framedex.commands.inputs.missing_answers import propose_stray_captures
+from framedex.commands.inputs.project_index import (
+    INDEX_FOLDER,
+    load_settings_here,
+    open_debuginfod,
+    use_rebuilt_index,
+    writable_index_path,
+    writer_patience,
+)
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.documents import index_document
-from framedex.commands.output.render_index import report_lines
+from framedex.commands.output.render_answers import report_lines
 from framedex.errors import FramedexError
 from framedex.plaintext import shell_word
 
@@ -31,7 +36,7 @@ if TYPE_CHECKING:
     from framedex.settings import Settings
 
 # Calls with interesting stacks; most others are getters of a few nanoseconds.
-_TELLING = ("PJRT_LoadedExecutable_Execute", "PJRT_Client_BufferFromHostBuffer")
+_INTERESTING_FUNCTIONS = ("PJRT_LoadedExecutable_Execute", "PJRT_Client_BufferFromHostBuffer")
 
 
 @click.command(name="index")
@@ -76,12 +81,12 @@ def index_captures(
     if follow and (rebuild or as_json):
         raise FramedexError("--follow runs until it is interrupted.", "Use it without --rebuild and --json.")
     settings = load_settings_here()
-    path = index_path_here(ctx.obj, settings)
+    path = writable_index_path(ctx.obj, settings)
     if follow:
         _follow(path, ctx.obj, captures, sources, settings)
         return
     try:
-        report = _update(path, ctx.obj, captures, sources, settings, lazy, rebuild)
+        report = _update_index(path, ctx.obj, captures, sources, settings, lazy, rebuild)
     except KeyboardInterrupt:
         if rebuild:
             note("Interrupted. The rebuild was discarded; run the same command again, with its --source folders.")
@@ -94,14 +99,14 @@ def index_captures(
     else:
         print_lines(report_lines(report))
     for capture, error in report.refused:
-        print_error(_not_indexed(capture, error))
+        print_error(_not_indexed_error(capture, error))
     if report.refused:
         ctx.exit(1)
     if not as_json:
         note(_next_step(path, report, captures))
 
 
-def _update(
+def _update_index(
     path: Path,
     named: Path | None,
     captures: tuple[Path, ...],
@@ -112,30 +117,30 @@ def _update(
 ) -> Report:
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.index import Store
-    from framedex.index.file.database import changed_by_others
+    from framedex.index.file.database import changed_index_error
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures, rebuild_index
 
     roots = [*sources, *settings.sources]
-    wanted, unusable = _wanted_captures(path, captures)
+    wanted, unusable = _choose_captures(path, captures)
     if unusable and not wanted and not roots:
         raise next(iter(unusable.values()))
     if not roots and not os.path.exists(path):  # noqa: PTH110 - Path.exists raises
-        _check_that_one_can_be_read(path, wanted)
-    with progress_on_terminal() as progress, debuginfod_here(progress) as debuginfod:
+        _check_any_readable(path, wanted)
+    with progress_on_terminal() as progress, open_debuginfod(progress) as debuginfod:
         if rebuild:
-            report = rebuild_index(path, wanted, roots, progress, patience(), settings.path_map, debuginfod)
+            report = rebuild_index(path, wanted, roots, progress, writer_patience(), settings.path_map, debuginfod)
         else:
-            with with_current_index(path, named, settings, lambda: Store(path, patience())) as store:
+            with use_rebuilt_index(path, named, settings, lambda: Store(path, writer_patience())) as store:
                 if store.is_doubtful:
-                    print_error(changed_by_others(path))
+                    print_error(changed_index_error(path))
                 find = find_needed_sources if lazy else find_sources
                 report = ingest_captures(store, wanted, roots, progress, find, settings.path_map, debuginfod)
                 store.seal()
-    _note_outside(path, settings)
+    _note_outside_folders(path, settings)
     return replace(report, refused=(*unusable.items(), *report.refused))
 
 
-def _note_outside(path: Path, settings: Settings) -> None:
+def _note_outside_folders(path: Path, settings: Settings) -> None:
     """Note source folders outside of the settings' own folder that the settings name and the user has not added."""
     from framedex.index import Index
 
@@ -151,18 +156,18 @@ def _note_outside(path: Path, settings: Settings) -> None:
             )
 
 
-def _check_that_one_can_be_read(path: Path, captures: Sequence[Path]) -> None:
+def _check_any_readable(path: Path, captures: Sequence[Path]) -> None:
     """Raise FramedexError if nothing can be indexed: an empty index would hide that of a folder above."""
-    from framedex.captures import captures_below
-    from framedex.ingest.captures import states_of
+    from framedex.captures import project_captures_folder
+    from framedex.ingest.captures import read_states
 
-    readable, refused = states_of(captures)
+    readable, refused = read_states(captures)
     if readable:
         return
-    *others, last = [_not_indexed(capture, error) for capture, error in refused.items()] or [
+    *others, last = [_not_indexed_error(capture, error) for capture, error in refused.items()] or [
         FramedexError(
-            f"There is nothing to index: no captures in {captures_below(_project_of(path))}.",
-            proposed_strays(())
+            f"Nothing to index: no captures in {project_captures_folder(_project_folder(path))}.",
+            propose_stray_captures(())
             or "Record a program with `framedex run SCRIPT`, or name a capture or a --source folder.",
         )
     ]
@@ -171,7 +176,7 @@ def _check_that_one_can_be_read(path: Path, captures: Sequence[Path]) -> None:
     raise last
 
 
-def _not_indexed(capture: Path, error: FramedexError) -> FramedexError:
+def _not_indexed_error(capture: Path, error: FramedexError) -> FramedexError:
     return FramedexError(f"{capture} was not indexed: {error.message}", error.remedy)
 
 
@@ -182,63 +187,63 @@ def _follow(
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.index import Store
     from framedex.ingest import find_needed_sources, ingest_captures
-    from framedex.ingest.follow import EVERY, Follower
+    from framedex.ingest.follow import UPDATE_INTERVAL_S, Follower
     from framedex.progress import Silence
 
-    captures, unusable = _wanted_captures(path, named)
+    captures, unusable = _choose_captures(path, named)
     with (
-        with_current_index(path, index, settings, lambda: Store(path, patience())) as store,
+        use_rebuilt_index(path, index, settings, lambda: Store(path, writer_patience())) as store,
         progress_on_terminal() as progress,
-        debuginfod_here(progress) as debuginfod,
+        open_debuginfod(progress) as debuginfod,
     ):
-        over = [capture for capture in captures if _is_over(capture)]
+        complete = [capture for capture in captures if _is_complete(capture)]
         roots = [*sources, *settings.sources]
-        report = ingest_captures(store, over, roots, progress, find_needed_sources, settings.path_map, debuginfod)
+        report = ingest_captures(store, complete, roots, progress, find_needed_sources, settings.path_map, debuginfod)
         for capture, error in (*unusable.items(), *report.refused):
-            print_error(_not_indexed(capture, error))
+            print_error(_not_indexed_error(capture, error))
         follower = Follower(store, lambda: find_needed_sources(store, Silence()), debuginfod)
         with suppress(KeyboardInterrupt):
-            note("Following running programs. Ctrl-C stops; nothing is lost.")
+            note("Following running programs. Ctrl-C stops; indexed calls are kept.")
             with progress.task("Following", None) as advance:
                 while True:
-                    advance(1, calls=follower.look([each for each in captures if each not in over]))
+                    advance(1, calls=follower.update([each for each in captures if each not in complete]))
                     while follower.refused:
                         capture, error = follower.refused.popitem()
-                        print_error(FramedexError(f"{capture} is not followed: {error.message}", error.remedy))
-                    time.sleep(EVERY)
-                    captures, _ = _wanted_captures(path, named)
-    came = words.count(follower.calls, "call")
-    note(f"{came} arrived meanwhile. Next: `framedex index` reads them and all sources.")
+                        print_error(FramedexError(f"{capture} cannot be followed: {error.message}", error.remedy))
+                    time.sleep(UPDATE_INTERVAL_S)
+                    captures, _ = _choose_captures(path, named)
+    new_calls = words.count(follower.calls, "call")
+    note(f"Indexed {new_calls}. Next: `framedex index` also reads all sources.")
 
 
-def _is_over(capture: Path) -> bool:
+def _is_complete(capture: Path) -> bool:
     """Whether a capture is complete; true for an unreadable one, too."""
-    from framedex.captures import is_over
+    from framedex.captures import is_complete
 
     try:
-        return is_over(capture)
+        return is_complete(capture)
     except FramedexError:
         return True
 
 
-def _project_of(path: Path) -> Path:
+def _project_folder(path: Path) -> Path:
     """The project of an index."""
     folder = absolute(path).parent
     return folder.parent if folder.name == INDEX_FOLDER else working_folder()
 
 
-def _wanted_captures(path: Path, named: Sequence[Path]) -> tuple[list[Path], dict[Path, FramedexError]]:
+def _choose_captures(path: Path, named: Sequence[Path]) -> tuple[list[Path], dict[Path, FramedexError]]:
     """The named captures, otherwise the project's, and the named folders without captures with the reason."""
-    from framedex.captures import capture_folders, captures_below
+    from framedex.captures import capture_folders, project_captures_folder
 
     if named:
-        return _captures_in(named)
+        return _find_captures(named)
     # `framedex run` writes captures into the working folder, which may be below the folder of the index.
-    folders = dict.fromkeys((captures_below(_project_of(path)), captures_below(working_folder())))
+    folders = dict.fromkeys((project_captures_folder(_project_folder(path)), project_captures_folder(working_folder())))
     return [capture for folder in folders for capture in capture_folders(folder)], {}
 
 
-def _captures_in(folders: Sequence[Path]) -> tuple[list[Path], dict[Path, FramedexError]]:
+def _find_captures(folders: Sequence[Path]) -> tuple[list[Path], dict[Path, FramedexError]]:
     """The captures that folders are or contain, and the folders without captures with the reason."""
     from framedex.captures import captures_within
 
@@ -260,18 +265,18 @@ def _next_step(path: Path, report: Report, named: Sequence[Path]) -> str:
         captures = {os.path.realpath(capture.path): capture for capture in index.captures()}
         latest = [capture for place, capture in captures.items() if place in read]
         if latest:
-            return f"Next: `framedex calls` lists the calls, {_shown_stack(index, latest[-1])}."
-    if not report.captures and not named and (strays := proposed_strays(captures.keys())):
-        return strays
+            return f"Next: `framedex calls` lists the calls, {_propose_trace(index, latest[-1])}."
+    if not report.captures and not named and (stray_advice := propose_stray_captures(captures.keys())):
+        return stray_advice
     if not report.totals.python_frames + report.totals.native_frames:
         return "Nothing is recorded yet. Next: `framedex run SCRIPT`, then `framedex index`."
     return "Next: `framedex calls`."
 
 
-def _shown_stack(index: Index, capture: CaptureRow) -> str:
+def _propose_trace(index: Index, capture: CaptureRow) -> str:
     """The command that shows a stack of the capture, preferably of an interesting call."""
     from framedex.model import CallFilter
 
-    wanted = (CallFilter(function=name, capture=capture.id) for name in (*_TELLING, None))
-    telling = next(filter(None, (index.calls.find(each, 1) for each in wanted)))
-    return f"`framedex trace {telling[0].id}` shows the stack of one"
+    wanted = (CallFilter(function=name, capture=capture.id) for name in (*_INTERESTING_FUNCTIONS, None))
+    first_calls = next(filter(None, (index.calls.find(each, 1) for each in wanted)))
+    return f"`framedex trace {first_calls[0].id}` shows the stack of one"

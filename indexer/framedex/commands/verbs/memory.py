@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.inputs.known import note_what_is_missing
-from framedex.commands.inputs.scope import Chosen, capture_option, heading, index_of_whole_runs
-from framedex.commands.output.console import json_option, nothing_found, print_json, print_lines
-from framedex.commands.output.costs.memory import memory_lines
+from framedex import words
+from framedex.commands.inputs.project_index import note_incomplete_captures
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_whole_runs
+from framedex.commands.output.console import exit_nothing_found, json_option, print_json, print_lines
 from framedex.commands.output.documents import memory_document
+from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
+from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
+from framedex.costtext import device_name
 
-_NOTHING = "No memory of devices was asked for in these captures, or they are still being followed."
+if TYPE_CHECKING:
+    from framedex.model import Alive, DeviceMemory, Held, OutOfMemory
+
+_NOTHING_FOUND = (
+    "These captures have no device allocations, or their memory is not indexed yet because they are still growing."
+)
 
 
 @click.command()
@@ -23,7 +35,9 @@ _NOTHING = "No memory of devices was asked for in these captures, or they are st
 @click.option("--all-lines", is_flag=True, help="Show the lines that led to each line.")
 @json_option
 @click.pass_obj
-def memory(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines: bool, as_json: bool) -> None:
+def memory(
+    index_path: Path | None, chosen: CaptureSelection | None, limit: int, all_lines: bool, as_json: bool
+) -> None:
     """Show lines that hold device memory, and growth.
 
     On the mock TPU the bytes are those of its allocator, in blocks of 512. On other plug-ins they are array sizes:
@@ -31,13 +45,145 @@ def memory(index_path: Path | None, chosen: Chosen | None, limit: int, all_lines
     a donated buffer belongs to the line that received it. A line whose bytes grow in every round of a loop is
     reported with the growth per round: a leak, or a cache.
     """
-    with index_of_whole_runs(index_path, chosen, lambda index: index.captures_with_memory()) as (index, answer):
+    with open_whole_runs(index_path, chosen, lambda index: index.captures_with_memory()) as (index, answer):
         found = index.memory(all_lines=all_lines)
     if as_json:
         print_json(memory_document(answer, found, limit))
     else:
-        note_what_is_missing(*answer.captures)
-        tells_capture = len({device.capture for device in found}) > 1
-        print_lines([heading(answer), *memory_lines(found, limit, tells_capture=tells_capture)])
+        note_incomplete_captures(*answer.captures)
+        shows_capture = len({device.capture for device in found}) > 1
+        print_lines([heading_line(answer), *memory_lines(found, limit, shows_capture=shows_capture)])
     if not found:
-        nothing_found(_NOTHING)
+        exit_nothing_found(_NOTHING_FOUND)
+
+
+_BAR_CHARACTERS = "▁▂▃▄▅▆▇█"
+_COLUMNS = 50  # columns of the chart of memory over time
+_MOST_HOLDERS = 5  # lines shown of the live memory at a failure
+_INDENT = 2  # of the lines below a device
+_HEADS = ("%", "at peak", "buffers", "at end", "most", "allocated")
+
+
+def memory_lines(devices: Sequence[DeviceMemory], limit: int, *, shows_capture: bool) -> Iterator[Line]:
+    """Each device with its memory over time, and the lines that allocated it, at most `limit` (0: all).
+
+    Devices with equal figures appear once, with the times and calls of the first one.
+    """
+    groups: dict[DeviceMemory, list[DeviceMemory]] = {}
+    for device in devices:
+        groups.setdefault(_without_times(device), []).append(device)
+    for group in groups.values():
+        device = group[0]
+        yield ()
+        yield from _device_lines(device, _format_device_names(group), shows_capture=shows_capture)
+        if device.lines:
+            yield from _table_lines(device, device.lines[: limit or None])
+        yield from hidden_rows_line(len(device.lines) - limit if limit else 0, "line", indent=_INDENT)
+        failures = [[*same] for _, same in groupby(device.failures, _without_call)]
+        for same in failures[: limit or None]:
+            yield from _failure_lines(same)
+        hidden = sum(map(len, failures[limit:])) if limit else 0
+        yield from hidden_rows_line(hidden, "call", " that ran out of memory", _INDENT)
+
+
+def _without_times(device: DeviceMemory) -> DeviceMemory:
+    """The device without names, times and calls, so that devices with equal figures compare equal."""
+    lines = tuple(replace(line, latest_call=0) for line in device.lines)
+    name = device.device if device.failures else ""
+    return replace(device, device=name, peak_time=0, peak_call=0, over_time=(), lines=lines)
+
+
+def _format_device_names(devices: Sequence[DeviceMemory]) -> str:
+    """`device 3`, or `devices 0-3, 6, each` for several; other names are listed."""
+    if len(devices) == 1:
+        return device_name(devices[0])
+    if not all(device.device.isdigit() for device in devices):
+        return f"{', '.join(map(device_name, devices))}, each"
+    numbers = sorted(int(device.device) for device in devices)
+    begins = [number for number in numbers if number - 1 not in numbers]
+    ends = [number for number in numbers if number + 1 not in numbers]
+    ranges = (f"{begin}-{end}" if begin < end else str(begin) for begin, end in zip(begins, ends, strict=True))
+    return f"devices {', '.join(ranges)}, each"
+
+
+def _device_lines(device: DeviceMemory, name: str, *, shows_capture: bool) -> Iterator[Line]:
+    owner = f" of capture {device.capture}" if shows_capture else ""
+    peak = f"peak {words.size(device.peak)} at {words.seconds(device.peak_time)} s"
+    call = f"  (call {device.peak_call})" if device.peak_call else ""
+    yield (
+        Span(f"{name}{owner}", "head"),
+        Span(f"  {peak}"),
+        Span(call, "dim"),
+        Span(f"  at the end {words.size(device.at_end)}  {words.count(device.buffers, 'buffer')}"),
+    )
+    if len(device.over_time) > 1:
+        first, last = device.over_time[0][0], device.over_time[-1][0]
+        yield (
+            Span(f"  {words.seconds(first)} s ", "dim"),
+            Span(sparkline(device.over_time, _COLUMNS)),
+            Span(f" {words.seconds(last)} s", "dim"),
+        )
+    if device.unsized:
+        text = f"  {words.count(device.unsized, 'more buffer')} of unknown size, not in these sums"
+        yield (Span(text, "dim"),)
+
+
+def sparkline(points: Sequence[tuple[int, int]], width: int) -> str:
+    """A bar chart of live memory: the maximum in each of `width` equal parts of the time.
+
+    The highest bar is the peak; a blank is 0.
+    """
+    first, last = points[0][0], points[-1][0]
+    highest = [0] * width
+    column, alive = 0, 0
+    for time, size in points:
+        now = (time - first) * (width - 1) // max(last - first, 1)
+        for skipped in range(column, now + 1):  # the previous size holds until now
+            highest[skipped] = max(highest[skipped], alive)
+        column, alive = now, size
+        highest[now] = max(highest[now], size)
+    peak = max(max(highest), 1)
+    return "".join(_BAR_CHARACTERS[(size * len(_BAR_CHARACTERS) - 1) // peak] if size else " " for size in highest)
+
+
+def _table_lines(device: DeviceMemory, lines: Sequence[Held]) -> Iterator[Line]:
+    cells = [_row_cells(line, device.peak) for line in lines]
+    widths = column_widths(_HEADS, *cells)
+    yield (Span(f"{row_text(_HEADS, widths)}  line", "dim"),)
+    for line, row_cells in zip(lines, cells, strict=True):
+        before = f"{row_text(row_cells, widths)}  "
+        yield (Span(before), *python_line(line.line, 0))
+        below = len(before) + _INDENT
+        yield from caller_lines(line.outward, below)
+        if line.growth:
+            yield text_line(f"{'':{below}}each of {line.rounds:,} rounds leaves {words.size(line.growth)}")
+
+
+def _row_cells(line: Held, peak: int) -> tuple[str, ...]:
+    return (
+        f"{100 * line.at_peak / (peak or 1):.0f}",
+        words.size(line.at_peak),
+        f"{line.buffers_at_peak:,} of {line.buffers:,}",
+        words.size(line.at_end),
+        words.size(line.most),
+        words.size(line.allocated),
+    )
+
+
+def _without_call(failure: OutOfMemory) -> OutOfMemory:
+    """The failure without call and time, so that repeated failures compare equal."""
+    return replace(failure, call=0, time=0)
+
+
+def _failure_lines(same: Sequence[OutOfMemory]) -> Iterator[Line]:
+    failure = same[0]
+    calls = f"call {failure.call}" if len(same) == 1 else f"{len(same):,} calls from call {failure.call} on"
+    requested = f" when {words.size(failure.wanted)} were requested" if failure.wanted is not None else ""
+    text = f"  {calls} ran out of memory{requested}, {words.size(failure.alive)} alive: "
+    yield (Span(text, "error"), *python_line(failure.line, 0))
+    yield from map(_holder_line, failure.held[:_MOST_HOLDERS])
+
+
+def _holder_line(alive: Alive) -> Line:
+    text = f"    {words.size(alive.size)} in {words.count(alive.buffers, 'buffer')}  "
+    return (Span(text), *python_line(alive.line, 0))

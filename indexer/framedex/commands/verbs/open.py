@@ -13,21 +13,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.editor.choice import chosen_editor
-from framedex.commands.editor.places import can_tell_lines, editor_command, only_asks
-from framedex.commands.inputs.files import Page, Place, noted_if_short, parse_place, place_itself
+from framedex.commands.editor.editors import accepts_line, choose_editor, editor_command, is_neovim_request
+from framedex.commands.inputs.files import FilePosition, Page, note_if_too_short, parse_file_position, resolve_position
 from framedex.errors import FramedexError
-from framedex.onpath import program_on_path
-from framedex.path_resolution.rules import PathMap
+from framedex.folders import program_on_path
+from framedex.path_resolution.files import PathMap
 from framedex.plaintext import printable
 from framedex.settings import Settings
 from framedex.words import signal_name
 
 if TYPE_CHECKING:
-    from framedex.commands.inputs.pasted import Finder
+    from framedex.commands.inputs.pasted_text import Finder
 
 
-_PATIENCE = 5.0  # seconds, for the reply of a running Neovim
+_NEOVIM_TIMEOUT_S = 5.0  # for the reply of a running Neovim
 
 
 @click.command(name="open")
@@ -53,15 +52,15 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
     line number. FRAMEDEX_EDITOR='nvim --server SOCKET' is a running Neovim. For other editors write where the values
     go: FRAMEDEX_EDITOR='my-editor --at {line}:{column} {file}'. No shell reads them.
     """
-    named = parse_place(place)
-    is_enough = named.line is not None or around is None
-    here = place_itself(named, PathMap(Settings.load(Path())[0].path_map)) if is_enough else None
-    wanted = _looked_for(place, around, index_path) if here is None else noted_if_short(here)
+    named = parse_file_position(place)
+    is_complete = named.line is not None or around is None
+    here = resolve_position(named, PathMap(Settings.load(Path())[0].path_map)) if is_complete else None
+    wanted = _find_position(place, around, index_path) if here is None else note_if_too_short(here)
     if isinstance(wanted, Page):
-        _show(wanted)
+        _open_page(wanted)
         return
-    editor = chosen_editor(os.environ)
-    if wanted.line is not None and not can_tell_lines(editor):
+    editor = choose_editor(os.environ)
+    if wanted.line is not None and not accepts_line(editor):
         from framedex.commands.output.console import note
 
         name = printable(editor[0])
@@ -70,15 +69,15 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
             f" Say where {{file}}, {{line}} and {{column}} go: FRAMEDEX_EDITOR='{name} {{file}}:{{line}}'."
         )
     command = editor_command(editor, wanted)
-    _run(command, _PATIENCE if only_asks(command) else None)
+    _run_editor(command, _NEOVIM_TIMEOUT_S if is_neovim_request(command) else None)
 
 
-def _show(page: Page) -> None:
+def _open_page(page: Page) -> None:
     """Open a page in the user's browser. Raises FramedexError with its address if there is no browser."""
-    from framedex.commands.editor.browser import chosen_browser, is_page, open_page
+    from framedex.commands.editor.browser import choose_browser, is_web_address, open_page
     from framedex.commands.output.console import note
 
-    browser = chosen_browser(os.environ) if is_page(page.url) else None
+    browser = choose_browser(os.environ) if is_web_address(page.url) else None
     if browser is None:
         raise FramedexError(
             f"{page.name} is not on this machine, and no browser was found for its public page.",
@@ -88,20 +87,20 @@ def _show(page: Page) -> None:
     note(f"{page.name} is not on this machine. Opened its public page: {printable(page.url)}")
 
 
-def _run(command: Sequence[str], patience: float | None) -> None:
+def _run_editor(command: Sequence[str], timeout_s: float | None) -> None:
     """Run an editor to its end, for at most `patience` seconds.
 
     Raises FramedexError if it fails or cannot be started.
     """
     try:
-        with _interrupts_left_to_the_editor():
+        with _ignore_interrupts():
             program = program_on_path(command[0])
             if program is None:
-                raise FileNotFoundError(errno.ENOENT, "it is in no folder of the PATH")
-            status = subprocess.run([program, *command[1:]], check=False, timeout=patience).returncode  # noqa: TID251
+                raise FileNotFoundError(errno.ENOENT, "it is not on the PATH")
+            status = subprocess.run([program, *command[1:]], check=False, timeout=timeout_s).returncode  # noqa: TID251
     except subprocess.TimeoutExpired as error:
         raise FramedexError(
-            f"The running Neovim did not answer within {_PATIENCE:.0f} seconds.",
+            f"The running Neovim did not answer within {_NEOVIM_TIMEOUT_S:.0f} seconds.",
             "It may be waiting at a prompt. FRAMEDEX_EDITOR selects another editor.",
         ) from error
     except OSError as error:
@@ -118,7 +117,7 @@ def _run(command: Sequence[str], patience: float | None) -> None:
 
 
 @contextmanager
-def _interrupts_left_to_the_editor() -> Iterator[None]:
+def _ignore_interrupts() -> Iterator[None]:
     """Ignore Ctrl-C and SIGQUIT during the block: the editor gets them itself, usually as ordinary keys."""
     numbers = [number for number in (signal.SIGINT, signal.SIGQUIT) if signal.getsignal(number) != signal.SIG_IGN]
     # A handler is reset in the editor when it starts; SIG_IGN would be inherited.
@@ -130,10 +129,10 @@ def _interrupts_left_to_the_editor() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _looked_for(place: str, around: str | None, index_path: Path | None) -> Place | Page:
-    from framedex.commands.inputs.pasted import Finder
+def _find_position(place: str, around: str | None, index_path: Path | None) -> FilePosition | Page:
+    from framedex.commands.inputs.pasted_text import Finder
 
-    with Finder.here(index_path) as finder:
+    with Finder.open(index_path) as finder:
         try:
             found = finder.find(place)
         except FramedexError as error:
@@ -143,15 +142,15 @@ def _looked_for(place: str, around: str | None, index_path: Path | None) -> Plac
                 return finder.find(around)
             except FramedexError:
                 raise error from None
-        return found if around is None else _with_line(found, around, finder)
+        return found if around is None else _add_line(found, around, finder)
 
 
-def _with_line(found: Place | Page, around: str, finder: Finder) -> Place | Page:
+def _add_line(found: FilePosition | Page, around: str, finder: Finder) -> FilePosition | Page:
     """The place with the line from a text around it: `File "x.py", line 12`, if `x.py` was clicked."""
     if isinstance(found, Page) or found.line is not None:
         return found
     try:
-        said = finder.find(around)
+        position = finder.find(around)
     except FramedexError:
         return found
-    return said if isinstance(said, Place) and said.path.samefile(found.path) else found
+    return position if isinstance(position, FilePosition) and position.path.samefile(found.path) else found

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
-from framedex.commands.inputs.scope import Chosen, asked_index, capture_option, heading
-from framedex.commands.inputs.unrecorded import not_recorded, note_of_own_inside
+from framedex.commands.inputs.missing_answers import not_recorded_error, note_own_function_inside_jit
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_counted_index
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import callees_document, callers_document
 from framedex.commands.output.render_answers import relation_lines, static_caller_lines
@@ -48,20 +48,27 @@ Group = tuple[FunctionRow, Sequence[Edge]]
 @json_option
 @click.pass_obj
 def callers(
-    index_path: Path | None, name: str, show_all: bool, with_static: bool, chosen: Chosen | None, as_json: bool
+    index_path: Path | None,
+    name: str,
+    show_all: bool,
+    with_static: bool,
+    chosen: CaptureSelection | None,
+    as_json: bool,
 ) -> None:
     """Show the recorded callers of a function.
 
     NAME is a name, its last parts (`Trainer.step`), a unique part, or a pattern ('*put*'). Functions of your own
     files come first. Interpreter and glue frames are skipped.
     """
-    with asked_index(index_path, chosen) as index:
-        answer, groups = _groups(index, name, lambda asked: asked.direct_callers if show_all else asked.callers)
+    with open_counted_index(index_path, chosen) as index:
+        answer, groups = _find_groups(
+            index, name, lambda queries: queries.direct_callers if show_all else queries.callers
+        )
         static = {function.id: _static_callers(index, function) for function, _ in groups} if with_static else {}
     if as_json:
         print_json(callers_document(answer, groups, static))
         return
-    print_lines([heading(answer)])
+    print_lines([heading_line(answer)])
     for function, edges in groups:
         print_lines(relation_lines(function, edges, "callers", inward=False))
         if with_static:
@@ -74,18 +81,20 @@ def callers(
 @capture_option
 @json_option
 @click.pass_obj
-def callees(index_path: Path | None, name: str, show_all: bool, chosen: Chosen | None, as_json: bool) -> None:
+def callees(index_path: Path | None, name: str, show_all: bool, chosen: CaptureSelection | None, as_json: bool) -> None:
     """Show the recorded callees of a function.
 
     NAME is a name, its last parts (`Trainer.step`), a unique part, or a pattern ('*put*'). Functions of your own
     files come first. Interpreter and glue frames are skipped.
     """
-    with asked_index(index_path, chosen) as index:
-        answer, groups = _groups(index, name, lambda asked: asked.direct_callees if show_all else asked.callees)
+    with open_counted_index(index_path, chosen) as index:
+        answer, groups = _find_groups(
+            index, name, lambda queries: queries.direct_callees if show_all else queries.callees
+        )
     if as_json:
         print_json(callees_document(answer, groups))
         return
-    print_lines([heading(answer)])
+    print_lines([heading_line(answer)])
     for function, edges in groups:
         print_lines(relation_lines(function, edges, "callees", inward=True))
 
@@ -93,46 +102,46 @@ def callees(index_path: Path | None, name: str, show_all: bool, chosen: Chosen |
 def _static_callers(index: Index, function: FunctionRow) -> StaticCallers | None:
     """The callers of a function that only the sources have; None if its source is not in the index."""
     begin = function.location
-    if begin is None or not index.sources.knows(begin.path):
+    if begin is None or not index.sources.is_known_source(begin.path):
         return None
     return index.line(begin.path, begin.line).static_callers(index.functions.all_callers(function.id))
 
 
-def _groups(
+def _find_groups(
     index: Index, name: str, edges: Callable[[Functions], Callable[[int], list[Edge]]]
 ) -> tuple[AnswerOf, list[Group]]:
     """The functions that the name matches with their edges, the user's own first, and the captures of the answer.
 
     A part of a name matches only if it is unique among functions of its kind. Raises FramedexError without a match.
     """
-    meant = index.functions.meant(name)
-    if not meant.functions:
-        raise not_recorded(
+    matches = index.functions.match(name)
+    if not matches.functions:
+        raise not_recorded_error(
             index,
             name,
             f"No function like '{name}' is on a recorded stack.",
             "`framedex trace ID` shows the functions of a stack.",
         )
-    if not meant.is_name and meant.likely > 1:
-        raise _several(name, meant)
-    if not meant.is_name:
-        likeliest = "" if meant.count == 1 else f", and is the likeliest of {meant.count:,}"
-        note(f"No function is named {name}: this one has it in its name{likeliest}.")
-    elif meant.count > _MOST_FUNCTIONS:
-        note(f"The {_MOST_FUNCTIONS} most called of {words.count(meant.count, 'function')} named {name}.")
-    note_of_own_inside(index, name, meant.functions)
-    named = meant.functions[: _MOST_FUNCTIONS if meant.is_name else 1]
-    asked, shown = index.functions.in_latest_run(named)
-    return asked.answer_of(shown), [(function, edges(asked)(function.id)) for function in shown]
+    if not matches.is_name and matches.likely > 1:
+        raise _ambiguous_error(name, matches)
+    if not matches.is_name:
+        rank = "" if matches.count == 1 else f", and is the most likely of {matches.count:,}"
+        note(f"No function is named {name}. This one contains the name{rank}.")
+    elif matches.count > _MOST_FUNCTIONS:
+        note(f"The {_MOST_FUNCTIONS} most called of {words.count(matches.count, 'function')} named {name}.")
+    note_own_function_inside_jit(index, name, matches.functions)
+    named = matches.functions[: _MOST_FUNCTIONS if matches.is_name else 1]
+    queries, shown = index.functions.restrict_to_latest_run(named)
+    return queries.answer_of(shown), [(function, edges(queries)(function.id)) for function in shown]
 
 
-def _several(name: str, meant: MeantFunctions) -> FramedexError:
+def _ambiguous_error(name: str, matches: MeantFunctions) -> FramedexError:
     """The error for a part of a name that matches several functions, with the most likely ones."""
-    shown = meant.functions[: min(meant.likely, _MOST_LISTED)]
+    shown = matches.functions[: min(matches.likely, _MOST_LISTED)]
     listed = [f"{printable(function.name)}" for function in shown]
-    if meant.count > len(shown):
-        listed.append(f"and {words.count(meant.count - len(shown), 'more function')}")
+    if matches.count > len(shown):
+        listed.append(f"and {words.count(matches.count - len(shown), 'more function')}")
     return FramedexError(
-        f"No function is named {name}; {meant.count:,} have it in their names:\n" + "\n".join(listed),
-        f"Give the name of one, or a pattern for all of them: '*{name}*'.",
+        f"No function is named {name}; {matches.count:,} contain it in their names:\n" + "\n".join(listed),
+        f"Name one of them, or match all with a pattern: '*{name}*'.",
     )

@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from framedex import words
-from framedex.commands.inputs.choices import Choice
-from framedex.commands.inputs.scope import Chosen, capture_option, index_of_whole_runs
+from framedex.commands.inputs.options import Choice
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, open_whole_runs
+from framedex.commands.output.atomic_files import write_atomic
 from framedex.commands.output.console import note
 from framedex.commands.output.terminal import standard_output
-from framedex.commands.output.whole_files import write_whole
+from framedex.commands.report.page import default_editor, open_in_browser, refuse_foreign
 from framedex.commands.report.places import EDITORS
-from framedex.commands.report.writing import open_in_browser, refuse_foreign, usual_editor
 
 
 @click.command()
@@ -35,7 +35,12 @@ from framedex.commands.report.writing import open_in_browser, refuse_foreign, us
 @click.option("--open", "is_opened", is_flag=True, help="Open the report in the browser.")
 @click.pass_obj
 def report(
-    index_path: Path | None, output: Path, chosen: Chosen | None, editor: str | None, force: bool, is_opened: bool
+    index_path: Path | None,
+    output: Path,
+    chosen: CaptureSelection | None,
+    editor: str | None,
+    force: bool,
+    is_opened: bool,
 ) -> None:
     """Write an HTML report of captures.
 
@@ -48,15 +53,15 @@ def report(
         raise click.UsageError("--open needs a file: name one with -o.")
     if not (to_stdout or force):
         refuse_foreign(output)
-    with index_of_whole_runs(index_path, chosen) as (index, answer):
-        from framedex.commands.report.contents import contents_of
+    with open_whole_runs(index_path, chosen) as (index, answer):
+        from framedex.commands.report.contents import read_contents
         from framedex.commands.report.page import page
 
-        text = page(contents_of(index, answer), editor or usual_editor())
+        text = page(read_contents(index, answer), editor or default_editor())
     if to_stdout:
         click.echo(text, standard_output(), nl=False)
         return
-    write_whole(output, text)
+    write_atomic(output, text)
     note(f"Written: {output} ({words.size(len(text))})")
     if is_opened:
         open_in_browser(output)

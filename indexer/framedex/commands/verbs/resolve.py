@@ -15,32 +15,32 @@ from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.inputs.known import settings_here
 from framedex.commands.inputs.logs import (
     NO_INDEX,
-    notes_of_release,
-    opened_resolver,
-    problems_of_builds,
-    resolver_by,
+    build_problems,
+    make_resolver,
+    notes_on_releases,
+    open_resolver,
     standard_input,
-    unreadable,
+    unreadable_error,
 )
+from framedex.commands.inputs.project_index import settings_here
 from framedex.commands.output.console import note, print_error
 from framedex.commands.output.notes import SourceNotes
 from framedex.commands.output.terminal import Terminal
 from framedex.errors import FramedexError
 from framedex.model import Language
-from framedex.releases.stated import StatedReleases
-from framedex.text_stacks.placing.released import NAMESPACES
-from framedex.text_stacks.placing.resolve import Found, Resolver
+from framedex.releases.statements import StatedReleases
+from framedex.text_stacks.source_lookup.frame_context import Found
+from framedex.text_stacks.source_lookup.released import NAMESPACES
+from framedex.text_stacks.source_lookup.resolve import Resolver
 from framedex.text_stacks.stream import NotedLog
 
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.text_stacks.model import TextFrame
 
-_BLOCK = 1 << 20
-"""Maximum number of bytes per read; a pipe holds 64 KiB."""
+_MAX_READ_BYTES = 1 << 20  # per read; a pipe holds 64 KiB
 
 
 @click.command()
@@ -54,28 +54,28 @@ def resolve(index_path: Path | None, file: str) -> None:
 
     (Use -u or PYTHONUNBUFFERED=1: Python buffers output into a pipe.)
 
-    A frame with only a symbol, a binary and an offset, or a path of another machine gets its place at the end of the
-    line: " → /path:line", with a label unless it is exact, as a link where the terminal supports links. All other
-    bytes pass unchanged, as soon as they are written, also a line without an end such as a progress bar.
+    A frame with only a symbol, a binary and an offset, or a path of another machine gets its location: the line ends
+    with " → /path:line". The location is a link if the terminal supports links, and has a label unless it is exact.
+    All other bytes pass unchanged, as soon as they are written, including unfinished lines such as progress bars.
 
-    The formats are those of `framedex explain`, which reads the whole text and knows a little more. Ctrl-C ends the
+    The formats are those of `framedex explain`, which reads the whole text and finds a little more. Ctrl-C ends the
     program before the pipe, and its last lines still pass. A pipe has the status of its last command; use `set -o
-    pipefail` to get the program's.
+    pipefail` to get the status of the program.
     """
     terminal = Terminal.of_stdout()
-    with _opened(file) as source, _interrupts_left_to_the_producer(source):
+    with _open_log(file) as source, _ignore_interrupts_in_pipe(source):
         with _Sources(index_path, file) as sources:
             notes = SourceNotes(sources.find, terminal, sys.stdout.encoding, sources.releases, sources)
             try:
-                _pass_on(source, file, NotedLog(notes, sources.releases, notes))
+                _copy_log(source, file, NotedLog(notes, sources.releases, notes))
             except BrokenPipeError:
-                _end_as_others_do_in_a_broken_pipe()
+                _exit_by_sigpipe()
         for remark in sources.remarks():
             note(remark)
 
 
 @contextmanager
-def _opened(file: str) -> Iterator[int]:
+def _open_log(file: str) -> Iterator[int]:
     """The file descriptor of the log. Raises FramedexError if it cannot be opened."""
     if file == "-":
         yield standard_input().fileno()
@@ -83,7 +83,7 @@ def _opened(file: str) -> Iterator[int]:
     try:
         source = os.open(file, os.O_RDONLY)
     except (OSError, ValueError) as error:
-        raise unreadable(file, error) from error
+        raise unreadable_error(file, error) from error
     try:
         yield source
     finally:
@@ -91,8 +91,8 @@ def _opened(file: str) -> Iterator[int]:
 
 
 @contextmanager
-def _interrupts_left_to_the_producer(source: int) -> Iterator[None]:
-    """Ignore Ctrl-C if the log is a pipe: all processes get the signal, and the producer's last output must pass."""
+def _ignore_interrupts_in_pipe(source: int) -> Iterator[None]:
+    """Ignore Ctrl-C if the log is a pipe: the program before the pipe also gets it, and its last output must pass."""
     if not stat.S_ISFIFO(os.fstat(source).st_mode):
         yield
         return
@@ -104,10 +104,10 @@ def _interrupts_left_to_the_producer(source: int) -> Iterator[None]:
 
 
 class _Sources:
-    """Finds the sources of frames. Its modules are imported at the first frame; until then lines just pass.
+    """Finds the sources of frames. The first frame imports its modules; lines before that pass unchanged.
 
-    An error is printed and ends only the notes: if a filter exits, the program before it in the pipe fails. Without a
-    readable index, the paths of the log still lead to files.
+    An error is printed and ends only the notes, because a filter that exits makes the program before it in the pipe
+    fail. Without a readable index, the paths of the log still lead to files.
     """
 
     def __init__(self, index_path: Path | None, file: str) -> None:
@@ -117,12 +117,12 @@ class _Sources:
         self._resolver: Resolver | None = None
         self._index: Index | None = None
         self._failed = False
-        self._names_of: object = None  # the state of the index at the time its names were read
+        self._names_state: object = None  # the state of the index at the time its names were read
         self._has_bad_index = False
         self.releases = StatedReleases()
         """The releases stated in the log so far."""
-        self.missed = False
-        """Whether a frame was not found that an index might have, if there is no index."""
+        self.is_index_needed = False
+        """Whether an index might have a frame that was not found; False if there is an index."""
 
     def __enter__(self) -> _Sources:
         return self
@@ -133,9 +133,9 @@ class _Sources:
     def remarks(self) -> Iterator[str]:
         """Notes about the sources, for the end of the log."""
         if self._resolver is not None:
-            yield from notes_of_release(self._resolver.released)
-            yield from problems_of_builds(self._resolver.builds)
-        if self.missed:
+            yield from notes_on_releases(self._resolver.released)
+            yield from build_problems(self._resolver.builds)
+        if self.is_index_needed:
             yield NO_INDEX
 
     def find(self, frame: TextFrame, inward: TextFrame | None = None) -> Found:
@@ -144,13 +144,13 @@ class _Sources:
         if self._failed:
             return nothing
         try:
-            found = self._found(frame, inward)
+            found = self._find_or_recover(frame, inward)
         except Exception:
             self._failed = True
             traceback.print_exc()
             return nothing
         is_unknown = found.location is None and frame.language is Language.NATIVE
-        self.missed = self.missed or (is_unknown and self._index is None and not self._has_bad_index)
+        self.is_index_needed = self.is_index_needed or (is_unknown and self._index is None and not self._has_bad_index)
         return found
 
     def names(self) -> Sequence[str] | None:
@@ -158,64 +158,64 @@ class _Sources:
         if self._resolver is None or self._failed:
             return None
         if self._index is None:
-            names, self._names_of = (NAMESPACES if self._names_of != "" else None), ""
+            names, self._names_state = (NAMESPACES if self._names_state != "" else None), ""
             return names
         try:
             with self._index.reading():
                 state = self._index.state()
-                if state == self._names_of:
+                if state == self._names_state:
                     return None
-                self._names_of = state
+                self._names_state = state
                 return [*NAMESPACES, *self._index.names.all_names()]
         except FramedexError:  # reported with the next frame
             return None
 
-    def leads_nowhere(self, path: str) -> bool:
+    def is_unresolvable(self, path: str) -> bool:
         """Whether a path has neither a matching file nor a public address."""
         if self._resolver is None or self._failed:
             return False
         try:
             with self._index.reading() if self._index is not None else nullcontext():
-                return self._resolver.leads_nowhere(path)
+                return self._resolver.is_unresolvable(path)
         except FramedexError:
             return False
 
-    def _found(self, frame: TextFrame, inward: TextFrame | None) -> Found:
+    def _find_or_recover(self, frame: TextFrame, inward: TextFrame | None) -> Found:
         try:
-            resolver = self._resolver = self._resolver or self._opened()
+            resolver = self._resolver = self._resolver or self._open_resolver()
             with self._index.reading() if self._index is not None else nullcontext():
                 return resolver.find(frame, inward=inward)
         except FramedexError as error:
             print_error(error)
             self._stack.close()
             self._index, self._has_bad_index = None, True
-            self._resolver = resolver_by(settings_here()[0], self._file, None, self.releases)
+            self._resolver = make_resolver(settings_here()[0], self._file, None, self.releases)
             return self._resolver.find(frame, inward=inward)
 
-    def _opened(self) -> Resolver:
-        resolver, self._index = self._stack.enter_context(opened_resolver(self._index_path, self._file, self.releases))
+    def _open_resolver(self) -> Resolver:
+        resolver, self._index = self._stack.enter_context(open_resolver(self._index_path, self._file, self.releases))
         return resolver
 
 
-def _pass_on(source: int, file: str, log: NotedLog) -> None:
-    while block := _read(source, file):
-        for piece in log.take(block):
-            _write(piece)
-    for piece in log.end():
-        _write(piece)
+def _copy_log(source: int, file: str, log: NotedLog) -> None:
+    while block := _read_block(source, file):
+        for piece in log.annotate(block):
+            _write_stdout(piece)
+    for piece in log.finish():
+        _write_stdout(piece)
 
 
-def _read(source: int, file: str) -> bytes:
+def _read_block(source: int, file: str) -> bytes:
     while True:
         try:
-            return os.read(source, _BLOCK)
+            return os.read(source, _MAX_READ_BYTES)
         except BlockingIOError:  # another process has made a shared terminal or pipe non-blocking
             select.select([source], [], [])
         except OSError as error:
-            raise unreadable(file, error) from error
+            raise unreadable_error(file, error) from error
 
 
-def _write(piece: bytes) -> None:
+def _write_stdout(piece: bytes) -> None:
     rest = memoryview(piece)
     while rest:
         try:
@@ -228,7 +228,7 @@ def _write(piece: bytes) -> None:
             raise FramedexError(f"stdout cannot be written: {error.strerror or error}.") from error
 
 
-def _end_as_others_do_in_a_broken_pipe() -> None:
-    """End by SIGPIPE without a message, as `cat` does: shells expect that of a filter."""
+def _exit_by_sigpipe() -> None:
+    """End by SIGPIPE without a message, as shells expect from a filter."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGPIPE)

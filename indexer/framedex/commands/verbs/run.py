@@ -10,18 +10,22 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from framedex.commands.launching.behaviour_files import behaviour_variables
-from framedex.commands.launching.launch import Launch, check_jaxlib, check_python, interpreter, launch
-from framedex.commands.launching.mock_settings import machine_options, machine_variables
-from framedex.commands.launching.plugins import find_plugin
-from framedex.commands.launching.program import Program, program_of
-from framedex.commands.launching.recording_options import RECORDING, recording_options, recording_variables
-from framedex.commands.launching.runtimes import Runtime
+from framedex.commands.launching.launch import Launch, check_python, find_interpreter, find_runtime, launch
+from framedex.commands.launching.options import (
+    RECORDING_PARAMETERS,
+    behaviour_variables,
+    machine_options,
+    machine_variables,
+    recording_options,
+    recording_variables,
+)
+from framedex.commands.launching.program import Program, parse_program
+from framedex.commands.launching.runtimes import Runtime, find_plugin
 from framedex.errors import FramedexError
 
 if TYPE_CHECKING:
     from framedex.commands.launching.outcome import Outcome
-    from framedex.commands.launching.plugins import Plugin
+    from framedex.commands.launching.runtimes import Plugin
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
@@ -85,20 +89,20 @@ def run(
             "Name a script, a command, a module with -m, or code with -c: `framedex run SCRIPT [ARGS]...`."
         )
     if is_module and is_code:
-        raise click.UsageError("-m and -c exclude each other: choose one.")
+        raise click.UsageError("-m and -c exclude each other: use one of them.")
     if plugin == "":
         raise click.UsageError("--plugin is empty: name a plug-in, or leave it out for the mock TPU.")
-    recording = recording_variables({name: others.pop(name) for name in RECORDING})
+    recording = recording_variables({name: others.pop(name) for name in RECORDING_PARAMETERS})
     variables = machine_variables(others)
     if plugin and variables:
         raise click.UsageError("--device, --hbm and similar options are for the mock TPU, not for a plug-in.")
     settings = variables | recording
-    named = ctx.get_parameter_source("python") is not ParameterSource.DEFAULT
+    is_python_named = ctx.get_parameter_source("python") is not ParameterSource.DEFAULT
     if is_module or is_code:
-        started = Program(interpreter(python), ("-m" if is_module else "-c", *program))
+        started = Program(find_interpreter(python), ("-m" if is_module else "-c", *program))
     else:
-        started = program_of(program, interpreter(python), is_named=named)
-    runtime, found = _checked(started, plugin)
+        started = parse_program(program, find_interpreter(python), is_named=is_python_named)
+    runtime, found = _check_recordable(started, plugin)
     if behaviours and runtime is Runtime.TPU_EXECUTOR:
         raise click.UsageError("--behaviour needs the PJRT table, which jaxlib 0.4.13 does not use.")
     if behaviours:
@@ -108,26 +112,26 @@ def run(
     for line in outcome.summary().splitlines():
         with suppress(OSError):  # stderr is closed; the program's status must still be passed on
             click.echo(f"framedex: {line}", err=True)
-    _end_like(ctx, outcome)
+    _exit_like_program(ctx, outcome)
 
 
-def _checked(program: Program, plugin: str | None) -> tuple[Runtime, Plugin | None]:
+def _check_recordable(program: Program, plugin: str | None) -> tuple[Runtime, Plugin | None]:
     """The runtime of the program's JAX, and its plug-in. Raises FramedexError if the program cannot be recorded.
 
-    If nobody named the interpreter, the error explains its choice.
+    If the user did not name the interpreter, the error explains the choice.
     """
     try:
         check_python(program.python)
         if plugin:
             return Runtime.PJRT, find_plugin(plugin, program.python)
-        return check_jaxlib(program.python), None
+        return find_runtime(program.python), None
     except FramedexError as error:
-        if not program.why:
+        if not program.reason:
             raise
-        raise FramedexError(f"{error.message}\n{program.why}", error.remedy) from error
+        raise FramedexError(f"{error.message}\n{program.reason}", error.remedy) from error
 
 
-def _end_like(ctx: click.Context, outcome: Outcome) -> None:
+def _exit_like_program(ctx: click.Context, outcome: Outcome) -> None:
     """End as the program did: with its exit status, or by the same signal."""
     if outcome.status < 0:
         outcome.raise_signal()

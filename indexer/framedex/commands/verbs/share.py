@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
-from framedex.commands.inputs.choices import Choice
-from framedex.commands.inputs.known import open_index
-from framedex.commands.inputs.scope import CaptureChoice, Chosen
+from framedex.commands.inputs.options import Choice
+from framedex.commands.inputs.project_index import open_index
+from framedex.commands.inputs.selection import CaptureChoice, CaptureSelection
+from framedex.commands.output.atomic_files import format_total_size, open_atomic
 from framedex.commands.output.console import note, print_lines
 from framedex.commands.output.render_answers import problem_lines
 from framedex.commands.output.terminal import Line, text_line
-from framedex.commands.output.whole_files import with_size, written_whole
 from framedex.errors import FramedexError
 from framedex.model.scopes import Counted
 from framedex.plaintext import printable, shell_word
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from framedex.sharing.redaction import Redactor
     from framedex.sharing.writing import Shared
 
-_SHOWN = 20  # texts that may be sensitive
+_MOST_SHOWN = 20  # texts that may be sensitive
 
 
 @click.command()
@@ -58,7 +58,7 @@ _SHOWN = 20  # texts that may be sensitive
 @click.pass_obj
 def share(
     index_path: Path | None,
-    chosen: Chosen,
+    chosen: CaptureSelection,
     output: Path | None,
     sources: str | None,
     redact: bool,
@@ -71,49 +71,49 @@ def share(
     program nor jaxlib. `framedex import FILE` reads it. Nothing is sent anywhere.
     """
     if packages and not redact:
-        raise click.UsageError("--keep says which names stay when others are hidden: give --redact, too.")
+        raise click.UsageError("--keep works with --redact only.")
     if str(output) == "-":
         raise click.UsageError("A shared capture is a file: name one with -o.")
     from framedex.commands.output.bars import progress_on_terminal
-    from framedex.ingest.captures import stream_of
+    from framedex.ingest.captures import open_stream
     from framedex.shared.archive import SUFFIX
     from framedex.sharing.excerpts import Sources
     from framedex.sharing.redaction import Redaction
     from framedex.sharing.writing import share as write
 
     with open_index(index_path) as index, progress_on_terminal() as progress:
-        row = _one_of(index, chosen)
+        row = _find_capture(index, chosen)
         is_named, output = output is not None, output or Path(f"capture-{row.id}{SUFFIX}")
-        redactor = _redactor(row, index.path, packages) if redact else None
-        stream = stream_of(Path(row.path))
-        with written_whole(output, through_links=is_named) as file:
+        redactor = _create_redactor(row, index.path, packages) if redact else None
+        stream = open_stream(Path(row.path))
+        with open_atomic(output, through_links=is_named) as file:
             excerpts = Sources(sources or ("none" if redact else "lines"))
-            asked = (index.capture(row.id), file, excerpts, redactor or Redaction(), progress)
-            done = write(stream, *asked, with_clock=not no_clock)
-    print_lines(_lines(row.id, done, redactor))
-    note(f"Written: {output}{with_size(output)}. `framedex import {shell_word(str(output))}` opens it.")
+            parameters = (index.capture(row.id), file, excerpts, redactor or Redaction(), progress)
+            done = write(stream, *parameters, with_clock=not no_clock)
+    print_lines(_report_lines(row.id, done, redactor))
+    note(f"Written: {output}{format_total_size(output)}. `framedex import {shell_word(str(output))}` opens it.")
 
 
-def _one_of(index: Index, chosen: Chosen) -> CaptureRow:
+def _find_capture(index: Index, chosen: CaptureSelection) -> CaptureRow:
     """The one capture that was chosen. Raises FramedexError if it is missing, or if there are several."""
-    from framedex.index.opening import known_captures, latest_run
+    from framedex.index.opening import find_captures, find_latest_run
 
     if isinstance(chosen, tuple):
-        rows = known_captures(index, chosen)
+        rows = find_captures(index, chosen)
     else:
-        rows = latest_run(index) if chosen is Counted.LATEST else index.captures()
+        rows = find_latest_run(index) if chosen is Counted.LATEST else index.captures()
     if len(rows) == 1:
         return rows[0]
     if not rows:
-        raise FramedexError("The index contains no calls.", "`framedex captures` lists what was recorded.")
+        raise FramedexError("The index contains no calls.", "`framedex captures` lists the captures.")
     ids = [str(row.id) for row in rows]
     raise FramedexError(
-        f"A file holds one capture, and these are {len(ids):,}: {words.few_of(ids, 'capture')}.",
-        f"Share one after the other: `framedex share {ids[0]}`.",
+        f"A file contains one capture, but {len(ids):,} were chosen: {words.first_names(ids, 'capture')}.",
+        f"Share each capture separately: `framedex share {ids[0]}`.",
     )
 
 
-def _redactor(row: CaptureRow, index: Path, packages: Sequence[str]) -> Redactor:
+def _create_redactor(row: CaptureRow, index: Path, packages: Sequence[str]) -> Redactor:
     from framedex.model import Metadata
     from framedex.sharing.redaction import Redactor
     from framedex.sharing.secrets import secrets_here
@@ -124,17 +124,17 @@ def _redactor(row: CaptureRow, index: Path, packages: Sequence[str]) -> Redactor
     return Redactor(secrets_here(metadata), projects, packages or None)
 
 
-def _lines(capture: int, done: Shared, redactor: Redactor | None) -> Iterator[Line]:
-    held = ", ".join(words.count(many, noun) for many, noun in done.held if many)
-    yield text_line(f"capture {capture}: {held}", "head")
+def _report_lines(capture: int, done: Shared, redactor: Redactor | None) -> Iterator[Line]:
+    contents = ", ".join(words.count(count, noun) for count, noun in done.held if count)
+    yield text_line(f"capture {capture}: {contents}", "head")
     yield from problem_lines(done.problems)
     if redactor is None:
         return
-    replaced = ", ".join(f"{many:,} x {kind}" for kind, many in redactor.told().items())
+    replaced = ", ".join(f"{count:,} x {kind}" for kind, count in redactor.told().items())
     yield text_line(f"replaced: {replaced or 'nothing'}")
     found = list(redactor.left())
-    yield text_line(f"left: {words.count(len(found), 'text')} that may tell something{':' if found else ''}")
-    for kind, text in islice(found, _SHOWN):
+    yield text_line(f"left: {words.count(len(found), 'text')} that may be sensitive{':' if found else ''}")
+    for kind, text in islice(found, _MOST_SHOWN):
         yield text_line(f"     {printable(text)}  {kind}")
-    if len(found) > _SHOWN:
-        yield text_line(f"     and {len(found) - _SHOWN:,} more")
+    if len(found) > _MOST_SHOWN:
+        yield text_line(f"     and {len(found) - _MOST_SHOWN:,} more")

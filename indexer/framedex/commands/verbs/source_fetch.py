@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
-from framedex.commands.inputs.indexing import patience
-from framedex.commands.inputs.known import (
-    index_path_here,
-    known_index,
+from framedex.commands.inputs.project_index import (
+    find_index_path,
     load_settings_here,
     open_index,
+    use_rebuilt_index,
+    writable_index_path,
+    writer_patience,
 )
-from framedex.commands.inputs.renewal import with_current_index
 from framedex.commands.output.console import note, print_error, print_lines
 from framedex.commands.output.terminal import Line, Span, text_line
 from framedex.errors import FramedexError
@@ -65,51 +65,52 @@ def fetch(
     has them at the commit of the latest capture. You can interrupt it: the next run continues.
     """
     from framedex.fetching.cache import SourceCache
-    from framedex.fetching.fetch import fetched_already
+    from framedex.fetching.fetch import find_fetched_checkout
 
     cache = SourceCache.usual()
     if is_list or is_removal:
         if is_removal:
-            _remove(cache, names)
-        print_lines(_kept_lines(cache))
+            _remove_sources(cache, names)
+        print_lines(_cache_lines(cache))
         return
     settings = load_settings_here()
-    wanted, failures, states = _wanted(ctx.obj, settings, names)
-    folders = {each: folder for each in wanted if (folder := fetched_already(cache, each)) is not None}
+    wanted, failures, states = _find_wanted(ctx.obj, settings, names)
+    folders = {each: folder for each in wanted if (folder := find_fetched_checkout(cache, each)) is not None}
     print_lines(text_line(f"{each.title} is here already: {folder}") for each, folder in folders.items())
     missing = [each for each in wanted if each not in folders]
     if missing:
-        suppliers = {each: _suppliers(each, references, settings) for each in missing}
+        suppliers = {each: _find_suppliers(each, references, settings) for each in missing}
         print_lines(_plan_lines(missing, suppliers, cache, settings))
-        _ask(
+        _confirm(
             missing,
             settings,
             yes,
             mirrors,
             [*names, *(part for each in references for part in ("--reference", str(each)))],
         )
-        folders |= _fetch(cache, suppliers, failures)
+        folders |= _fetch_sources(cache, suppliers, failures)
     if folders:
-        _index(ctx.obj, settings, cache, list(folders.values()))
-        _note_others(cache, folders, states)
+        _index_sources(ctx.obj, settings, cache, list(folders.values()))
+        _note_duplicates(cache, folders, states)
     for failure in failures:
         print_error(failure)
     if failures:
         ctx.exit(1)
 
 
-def _wanted(
+def _find_wanted(
     index_path: Path | None, settings: Settings, names: Sequence[str]
 ) -> tuple[list[Wanted], list[FramedexError], Sequence[RootState]]:
     """The sources to fetch, an error for each name without a known commit, and the states of the source folders."""
+    from framedex.fetching.fetch import with_cached_pins
     from framedex.fetching.wanted import wanted_sources
-    from framedex.releases.roots import state_of_root
+    from framedex.releases.roots import read_root_state
 
-    if names and all("@" in name for name in names) and known_index(index_path, settings) is None:
+    if names and all("@" in name for name in names) and find_index_path(index_path, settings) is None:
         return *wanted_sources(names, (), ()), ()
     with open_index(index_path) as index:
-        builds = index.sources.builds()
-        states = [state_of_root(root, builds) for root in index.sources.roots()]
+        builds = with_cached_pins(index.sources.builds())
+        states = [read_root_state(root, builds) for root in index.sources.roots()]
     wanted, unknown = wanted_sources(names, builds, states)
     if not wanted and not any(build.component in ("xla", "jax") for build in builds):
         raise FramedexError(
@@ -121,11 +122,10 @@ def _wanted(
     return wanted, unknown, states
 
 
-def _suppliers(wanted: Wanted, references: Sequence[Path], settings: Settings) -> list[Supplier]:
+def _find_suppliers(wanted: Wanted, references: Sequence[Path], settings: Settings) -> list[Supplier]:
     """The repositories that supply a source. Raises FramedexError if a reference is not a clone."""
     from framedex.fetching.addresses import is_local, local_folder
-    from framedex.fetching.clones import Clone
-    from framedex.fetching.remotes import Remote
+    from framedex.fetching.suppliers import Clone, Remote
 
     address = settings.mirrors.get(wanted.component, wanted.repository)
     last = Clone.at(Path(local_folder(address))) if is_local(address) else Remote(address)
@@ -138,23 +138,21 @@ def _plan_lines(
     for each in missing:
         *clones, last = suppliers[each]
         is_mirror = each.component in settings.mirrors
-        named = f", the mirror that {settings.file} names" if is_mirror else ""
+        mirror_note = f", a mirror from {settings.file}" if is_mirror else ""
         folder = cache.checkout(each.component, each.commit or "COMMIT")
         yield (Span(printable(each.why), "head"),)
         for clone in clones:
-            yield text_line(f"     from {printable(clone.address)}, what it has; the rest", "dim")
-        yield text_line(f"     from {printable(last.address)}{printable(named)}", "error" if is_mirror else "dim")
+            yield text_line(f"     from {printable(clone.address)}, as far as it has the objects; the rest", "dim")
+        yield text_line(f"     from {printable(last.address)}{printable(mirror_note)}", "error" if is_mirror else "dim")
         yield text_line(f"     to   {printable(str(folder))}", "dim")
-        is_first = not any(kept.checkouts for kept in cache.kept() if kept.component == each.component)
-        yield text_line(f"     {each.size(is_first=is_first)}", "dim")
+        is_first_fetch = not any(cached.checkouts for cached in cache.kept() if cached.component == each.component)
+        yield text_line(f"     {each.size(is_first=is_first_fetch)}", "dim")
 
 
-def _ask(missing: Sequence[Wanted], settings: Settings, yes: bool, mirrors: bool, given: Sequence[str]) -> None:
-    """Continue if the user agrees to the plan.
+def _confirm(missing: Sequence[Wanted], settings: Settings, yes: bool, mirrors: bool, given: Sequence[str]) -> None:
+    """Return if the user agrees to the plan. Raises FramedexError otherwise, or without a terminal for the question.
 
-    Raises FramedexError otherwise, or if there is no terminal for the question.
-
-    The settings of a folder may come from a stranger. So their mirrors need consent of their own, --mirrors.
+    The settings of a folder may be hostile, so their mirrors need separate consent: --mirrors.
     """
     asks_mirror = any(each.component in settings.mirrors for each in missing)
     if yes and (mirrors or not asks_mirror):
@@ -166,15 +164,15 @@ def _ask(missing: Sequence[Wanted], settings: Settings, yes: bool, mirrors: bool
     options = ["--yes", *(["--mirrors"] if asks_mirror else [])]
     raise FramedexError(
         "Nothing was fetched: "
-        + ("--yes alone does not allow mirrors from the settings." if yes else "this needs your consent."),
+        + ("--yes alone does not allow mirrors from the settings." if yes else "the download needs your consent."),
         f"`framedex sources fetch {' '.join(map(shell_word, [*given, *options]))}` fetches it.",
     )
 
 
-def _fetch(
+def _fetch_sources(
     cache: SourceCache, suppliers: Mapping[Wanted, list[Supplier]], failures: list[FramedexError]
 ) -> dict[Wanted, Path]:
-    """Fetch sources one after the other; errors are appended to `failures`."""
+    """Fetch sources one after the other, and append errors to `failures`."""
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.fetching.fetch import fetch_sources
 
@@ -194,15 +192,15 @@ def _fetch(
     return folders
 
 
-def _index(index_path: Path | None, settings: Settings, cache: SourceCache, folders: Sequence[Path]) -> None:
+def _index_sources(index_path: Path | None, settings: Settings, cache: SourceCache, folders: Sequence[Path]) -> None:
     """Add the checkouts as source folders, in place of other fetched ones of the same component, and index them."""
     from framedex.commands.output.bars import progress_on_terminal
-    from framedex.commands.output.render_index import report_lines
+    from framedex.commands.output.render_answers import report_lines
     from framedex.index import Store
     from framedex.ingest import ingest_captures
 
-    path = index_path_here(index_path, settings)
-    opened = with_current_index(path, index_path, settings, lambda: Store(path, patience()))
+    path = writable_index_path(index_path, settings)
+    opened = use_rebuilt_index(path, index_path, settings, lambda: Store(path, writer_patience()))
     with opened as store, progress_on_terminal() as progress:
         roots = store.sources.roots()
         with store.transaction():
@@ -221,28 +219,28 @@ def _index(index_path: Path | None, settings: Settings, cache: SourceCache, fold
     note("Next: `framedex calls` lists the calls, `framedex sources` the source folders.")
 
 
-def _note_others(cache: SourceCache, folders: Mapping[Wanted, Path], states: Sequence[RootState]) -> None:
+def _note_duplicates(cache: SourceCache, folders: Mapping[Wanted, Path], states: Sequence[RootState]) -> None:
     """Note the user's own source folders that have the same component at another commit."""
     fetched = {each.component for each in folders}
     for state in states:
-        is_others = state.component in fetched and not state.matches and not state.path.is_relative_to(cache.folder)
-        if is_others:
+        is_duplicate = state.component in fetched and not state.matches and not state.path.is_relative_to(cache.folder)
+        if is_duplicate:
             note(
-                f"{state.path} has {state.component} too, so their common definitions lead to both:"
+                f"{state.path} also has {state.component}, so definitions appear twice:"
                 f" `framedex sources remove {shell_word(str(state.path))}` keeps only the fetched sources."
             )
 
 
-def _remove(cache: SourceCache, names: Sequence[str]) -> None:
+def _remove_sources(cache: SourceCache, names: Sequence[str]) -> None:
     from framedex.fetching.wanted import NAMES
 
-    there = {each.component for each in cache.kept()}
-    unknown = [name for name in names if NAMES.get(name) not in there]
+    cached_components = {each.component for each in cache.kept()}
+    unknown = [name for name in names if NAMES.get(name) not in cached_components]
     if unknown:
         raise FramedexError(
             f"The cache has no sources of {unknown[0]}.", "`framedex sources fetch --list` lists the cache."
         )
-    for component in sorted({NAMES[name] for name in names} or there):
+    for component in sorted({NAMES[name] for name in names} or cached_components):
         waiting = f"Another process fetches {component}; waiting for it to finish."
         with cache.locked(component, partial(note, waiting)):
             try:
@@ -255,11 +253,11 @@ def _remove(cache: SourceCache, names: Sequence[str]) -> None:
     note("Indexes keep its definitions until `framedex sources remove DIR`.")
 
 
-def _kept_lines(cache: SourceCache) -> Iterator[Line]:
-    kept = [each for each in cache.kept() if each.checkouts or each.size > 1 << 20]
-    for each in kept:
+def _cache_lines(cache: SourceCache) -> Iterator[Line]:
+    cached = [each for each in cache.kept() if each.checkouts or each.size > 1 << 20]
+    for each in cached:
         yield (Span(each.component, "head"), Span(f"  {words.size(each.size)}"))
         for folder in each.checkouts:
             yield text_line(f"     {printable(str(folder))}")
-    if not kept:
-        yield text_line(f"Nothing is in {printable(str(cache.folder))}.")
+    if not cached:
+        yield text_line(f"{printable(str(cache.folder))} is empty.")

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
-from framedex.commands.inputs.indexing import patience
-from framedex.commands.inputs.known import (
-    checked_index_place,
-    index_path_here,
-    known_index,
+from framedex.commands.inputs.project_index import (
+    check_index_is_inside,
+    find_index_path,
     load_settings_here,
+    use_rebuilt_index,
+    writable_index_path,
+    writer_patience,
 )
-from framedex.commands.inputs.renewal import with_current_index
+from framedex.commands.output.atomic_files import open_atomic
 from framedex.commands.output.console import print_lines
 from framedex.commands.output.terminal import text_line
-from framedex.commands.output.whole_files import written_whole
 from framedex.errors import FramedexError
 from framedex.model import SourceMapInfo
 from framedex.plaintext import printable
@@ -58,28 +58,30 @@ def export_sources(
     The map has names and lines, but no code. `framedex sources import` reads it.
     """
     from framedex.commands.output.bars import progress_on_terminal
-    from framedex.ingest.map_export import export_map
-    from framedex.sourcemap import repository_of, tracked_files
+    from framedex.ingest.source_maps import export_map
+    from framedex.sourcemap import find_public_address, tracked_files
 
-    source = _state_of(root, commit)
+    source = _read_state(root, commit)
     if source.is_dirty and not allow_dirty:
         raise FramedexError(
             f"Files of {printable(str(source.top))} differ from its commit"
             + (f": {source.problem}" if source.problem else "."),
             "Commit or stash the changes, or export with --allow-dirty.",
         )
-    repository = repository.rstrip("/").removesuffix(".git") if repository else repository_of(root)
+    repository = repository.rstrip("/").removesuffix(".git") if repository else find_public_address(root)
     name = component or (repository or str(source.top)).rstrip("/").rpartition("/")[2]
-    info = _checked(SourceMapInfo(name, repository, source.commit, source.is_dirty, VERSION))
-    with _store_with(root, index_path) as store, written_whole(output) as stream, progress_on_terminal() as progress:
+    info = _check_info(SourceMapInfo(name, repository, source.commit, source.is_dirty, VERSION))
+    with _open_store(root, index_path) as store, open_atomic(output) as stream, progress_on_terminal() as progress:
         exported = export_map(
             store, root, str(source.top), info, stream, progress, tracked=tracked_files(root), with_calls=not no_calls
         )
     size = output.stat().st_size
     print_lines(
         [
-            text_line(f"{output}: {info.prefix[:-1]}, {_counts(exported.files, exported.definitions)}, {size:,} bytes"),
-            *([] if repository else [text_line("     ! without --repository nobody can follow its lines", "error")]),
+            text_line(
+                f"{output}: {info.prefix[:-1]}, {_format_counts(exported.files, exported.definitions)}, {size:,} bytes"
+            ),
+            *([] if repository else [text_line("     ! without --repository its lines have no links", "error")]),
         ]
     )
 
@@ -94,21 +96,23 @@ def import_sources(index_path: Path | None, file: Path) -> None:
     """
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.index import Store
-    from framedex.ingest.map_import import import_map
+    from framedex.ingest.source_maps import import_map
 
     settings = load_settings_here()
-    path = index_path_here(index_path, settings)
-    opened = with_current_index(path, index_path, settings, lambda: Store(path, patience()))
+    path = writable_index_path(index_path, settings)
+    opened = use_rebuilt_index(path, index_path, settings, lambda: Store(path, writer_patience()))
     with opened as store, progress_on_terminal() as progress:
         imported = import_map(store, file, progress)
         store.seal()
     replaced = imported.replaced
-    lines = [text_line(f"{imported.info.prefix[:-1]}: {_counts(imported.files, imported.definitions)}")]
+    lines = [text_line(f"{imported.info.prefix[:-1]}: {_format_counts(imported.files, imported.definitions)}")]
     if replaced is not None:
-        again = "the same commit was there" if replaced == imported.info else f"{replaced.prefix[:-1]} was there"
-        lines.append(text_line(f"     replaced: {again}"))
+        reason = "the same commit" if replaced == imported.info else replaced.prefix[:-1]
+        lines.append(text_line(f"     replaced: {reason}"))
     if imported.info.is_dirty:
-        lines.append(text_line("     ! made from changed files: lines may differ from those of the commit", "error"))
+        lines.append(
+            text_line("     ! exported from changed files: lines may differ from those of the commit", "error")
+        )
     print_lines(lines)
 
 
@@ -122,12 +126,12 @@ class _Source:
     problem: str | None = None
 
 
-def _state_of(root: Path, commit: str | None) -> _Source:
+def _read_state(root: Path, commit: str | None) -> _Source:
     """The state of a folder, which must be at `commit` if given.
 
     Raises FramedexError if its commit is unknown or another.
     """
-    from framedex.releases.checkout import read_checkout
+    from framedex.releases.roots import read_checkout
 
     checkout = read_checkout(root)
     if checkout is None or not checkout.commit:
@@ -145,14 +149,14 @@ def _state_of(root: Path, commit: str | None) -> _Source:
     return _Source(top, checkout.commit, checkout.is_changed is not False, checkout.problem)
 
 
-def _checked(info: SourceMapInfo) -> SourceMapInfo:
+def _check_info(info: SourceMapInfo) -> SourceMapInfo:
     from framedex.sourcemap import MalformedError, encode_header
 
     try:
         encode_header(info)
     except MalformedError as problem:
         raise FramedexError(
-            f"This cannot be exported: {problem}.",
+            f"These sources cannot be exported: {problem}.",
             "Give a name of letters and digits as --component, a full commit id as --commit, and an address without"
             " user name or password (https://...) as --repository.",
         ) from problem
@@ -160,15 +164,15 @@ def _checked(info: SourceMapInfo) -> SourceMapInfo:
 
 
 @contextmanager
-def _store_with(root: Path, index_path: Path | None) -> Iterator[Store]:
+def _open_store(root: Path, index_path: Path | None) -> Iterator[Store]:
     """The index that has the folder as a source folder; a temporary index if there is none."""
     from framedex.index import Store
 
     settings = load_settings_here()
-    path = known_index(index_path, settings)
+    path = find_index_path(index_path, settings)
     if path is not None and os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises without permission
-        checked = checked_index_place(path, index_path, settings)
-        with with_current_index(path, index_path, settings, lambda: Store(checked, patience())) as store:
+        checked = check_index_is_inside(path, index_path, settings)
+        with use_rebuilt_index(path, index_path, settings, lambda: Store(checked, writer_patience())) as store:
             folder = os.path.realpath(root)
             if any(folder == known or folder.startswith(f"{known}/") for known in store.sources.roots()):
                 yield store
@@ -176,14 +180,14 @@ def _store_with(root: Path, index_path: Path | None) -> Iterator[Store]:
     try:
         import tempfile  # imported late: `import` does not need it
 
-        passing = tempfile.TemporaryDirectory(prefix="framedex-")
+        temporary_folder = tempfile.TemporaryDirectory(prefix="framedex-")
     except OSError as error:
         raise FramedexError(
-            f"No temporary folder can be made: {error.strerror or error}.", "Set TMPDIR to a folder with room."
+            f"No temporary folder can be created: {error.strerror or error}.", "Set TMPDIR to a folder with free space."
         ) from error
-    with passing as folder, Store(Path(folder) / "index.db") as store:
+    with temporary_folder as folder, Store(Path(folder) / "index.db") as store:
         yield store
 
 
-def _counts(files: int, definitions: int) -> str:
+def _format_counts(files: int, definitions: int) -> str:
     return f"{words.count(files, 'file')}, {words.count(definitions, 'definition')}"

@@ -11,35 +11,36 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from framedex import words
-from framedex.commands.inputs.known import (
-    checked_index_place,
-    index_path_here,
+from framedex.commands.inputs.project_index import (
+    check_index_is_inside,
     load_settings_here,
     open_index,
     settings_here,
+    use_rebuilt_index,
+    writable_index_path,
 )
-from framedex.commands.inputs.renewal import with_current_index
 from framedex.commands.output.console import json_option, note, print_json, print_lines
-from framedex.commands.output.proposals import proposing
-from framedex.commands.output.render_frame_sources import frame_source_lines, improvement_lines
-from framedex.commands.output.terminal import Line, Span, text_line
+from framedex.commands.output.proposals import proposal_line
+from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
 from framedex.errors import FramedexError
-from framedex.index.file.values import storable
-from framedex.plaintext import printable, restore, shell_word
+from framedex.index.file.values import to_storable
+from framedex.model import LinesFrom
+from framedex.plaintext import printable, restore, shell_word, truncate
+from framedex.releases.builds import pinning_jax
+from framedex.releases.components import NAMES, Component
 from framedex.releases.roots import (
     COMPONENTS,
     RootState,
     build_text,
+    builds_without_root,
     clone_command,
     is_commit,
-    pin_url,
-    short,
-    state_of_root,
-    without_root,
+    read_root_state,
+    shorten_revision,
 )
 
 if TYPE_CHECKING:
-    from framedex.model import SourceMapInfo
+    from framedex.model import ComponentFrames, SourcedFrames, SourceMapInfo
     from framedex.releases import Build
 
 
@@ -49,19 +50,21 @@ if TYPE_CHECKING:
 def sources(ctx: click.Context, as_json: bool) -> None:
     """Show the versions, commits and sources of components.
 
-    The table lists the recorded components with their versions and commits. For each it counts the frames whose line
-    comes from a source folder, another local file, an imported source map, a release map of framedex (of the same or
-    the nearest release), or debug information. Below the table are the source folders. A folder at another commit
-    than the recorded jax or jaxlib is marked, with the command that fetches the right one.
+    The table lists the recorded components with their versions and commits. It counts their frames by the source of
+    the line. That is a source folder, another local file, an imported source map, a release map of framedex, or debug
+    information. Below the table are the source folders. A folder at another commit than the recorded jax or jaxlib is
+    marked, with the command that fetches the right one.
     """
     if ctx.invoked_subcommand is not None:
         return
+    from framedex.fetching.fetch import with_cached_pins
+
     with open_index(ctx.obj) as index:
-        builds = index.sources.builds()
-        states = [state_of_root(root, builds) for root in index.sources.roots()]
+        builds = with_cached_pins(index.sources.builds())
+        states = [read_root_state(root, builds) for root in index.sources.roots()]
         maps = index.sources.maps()
         frames = index.sources.frames({str(state.path): state.component or "" for state in states})
-    missing = without_root(states, builds)
+    missing = builds_without_root(states, builds)
     if as_json:
         document = _document(states, missing) | {"maps": [asdict(each) for each in maps]}
         print_json({"components": [asdict(each) | {"frames": each.frames} for each in frames]} | document)
@@ -79,17 +82,17 @@ def sources(ctx: click.Context, as_json: bool) -> None:
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.pass_context
 def add(ctx: click.Context, folders: tuple[Path, ...]) -> None:
-    """Find definitions in these folders from now on. The next `framedex index` reads them."""
+    """Add source folders. The next `framedex index` reads their definitions."""
     from framedex.index import Store
 
     for folder in folders:
         if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises without permission
             raise FramedexError(f"There is no folder {folder}.", "Name a folder of sources.")
-        if storable(os.path.realpath(folder)) != os.path.realpath(folder):
-            raise FramedexError(f"The name of {folder} is not UTF-8.", "Rename it: no editor can open it.")
+        if to_storable(os.path.realpath(folder)) != os.path.realpath(folder):
+            raise FramedexError(f"The name of {folder} is not UTF-8.", "Rename it. Editors cannot open it either.")
     settings = load_settings_here()
-    path = index_path_here(ctx.obj, settings)
-    with with_current_index(path, ctx.obj, settings, lambda: Store(path)) as store:
+    path = writable_index_path(ctx.obj, settings)
+    with use_rebuilt_index(path, ctx.obj, settings, lambda: Store(path)) as store:
         with store.transaction():
             for folder in folders:
                 store.sources.add_root(os.path.realpath(folder))
@@ -111,27 +114,27 @@ def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
         path, known = index.path, {root.path for root in index.sources.roots()}
         components = {each.component for each in index.sources.maps()}
     maps = [str(folder) for folder in folders if str(folder) in components and not folder.exists()]
-    chosen = {folder: _known_root(folder, known) for folder in folders if str(folder) not in maps}
+    chosen = {folder: _find_known_root(folder, known) for folder in folders if str(folder) not in maps}
     settings, _ = settings_here()
-    with Store(checked_index_place(path, ctx.obj, settings)) as store:
+    with Store(check_index_is_inside(path, ctx.obj, settings)) as store:
         with store.transaction():
             for component in maps:
                 store.sources.remove_map(component)
             for root in chosen.values():
                 store.sources.remove_root(root)
         store.seal()
-    listed = [root for root in map(str, settings.sources) if os.path.realpath(root) in chosen.values()]
-    for root in listed:
+    configured = [root for root in map(str, settings.sources) if os.path.realpath(root) in chosen.values()]
+    for root in configured:
         note(f"{settings.file} names {root} too: remove it there, or the next `framedex index` adds it again.")
-    if not listed:
-        note("Next: `framedex index` looks up the functions that were defined there.")
+    if not configured:
+        note("Next: `framedex index` searches other sources for the functions that were defined there.")
 
 
-def _known_root(folder: Path, known: set[str]) -> str:
+def _find_known_root(folder: Path, known: set[str]) -> str:
     """The stored path of a source folder. Raises FramedexError if it is not one."""
     for name in (str(folder), restore(str(folder))):
         absolute = os.path.realpath(name) if "\0" not in name else name
-        for candidate in (absolute, os.path.abspath(name), name):  # noqa: PTH100 - it may link to another folder by now
+        for candidate in (absolute, os.path.abspath(name), name):  # noqa: PTH100 - a link may lead to another folder today
             if candidate in known:
                 return candidate
     raise FramedexError(f"{folder} is not a source folder of this index.", "`framedex sources` lists them.")
@@ -139,19 +142,19 @@ def _known_root(folder: Path, known: set[str]) -> str:
 
 def _root_lines(state: RootState) -> Iterator[Line]:
     checkout = state.checkout
-    words_of_it = [f"{words.count(state.files, 'file')} read"]
+    facts = [f"{words.count(state.files, 'file')} read"]
     if state.component is not None:
-        words_of_it.append(f"{COMPONENTS[state.component]}'s sources")
+        facts.append(f"{COMPONENTS[state.component]}'s sources")
     if not state.is_there:
-        words_of_it.append(
-            f"missing; what was read from it is kept until `framedex sources remove {shell_word(str(state.path))}`"
+        facts.append(
+            f"missing; its definitions stay in the index until `framedex sources remove {shell_word(str(state.path))}`"
         )
     if checkout is not None and checkout.commit:
         changed = " with changes" if checkout.is_changed else ""
-        words_of_it.append(f"at {short(checkout.commit)}{changed}")
+        facts.append(f"at {shorten_revision(checkout.commit)}{changed}")
     if state.matches and state.build is not None:
-        words_of_it.append(f"as recorded: {build_text(state.build)}")
-    yield (Span(printable(str(state.path)), "head"), *proposing(f"  {'; '.join(words_of_it)}"))
+        facts.append(f"as recorded: {build_text(state.build)}")
+    yield (Span(printable(str(state.path)), "head"), *proposal_line(f"  {'; '.join(facts)}"))
     if checkout is not None and checkout.problem:
         yield text_line(f"     ! {checkout.problem}", "error")
     if state.advice:
@@ -159,21 +162,22 @@ def _root_lines(state: RootState) -> Iterator[Line]:
 
 
 def _map_lines(source_map: SourceMapInfo, builds: Sequence[Build]) -> Iterator[Line]:
-    told = "a source map" + (", made from changed files" if source_map.is_dirty else "")
+    title = "a source map" + (", made from changed files" if source_map.is_dirty else "")
     address = f" of {source_map.repository}" if source_map.repository else ""
-    yield (Span(source_map.prefix[:-1], "head"), Span(f"  {told}{printable(address)}"))
+    yield (Span(source_map.prefix[:-1], "head"), Span(f"  {title}{printable(address)}"))
     build = next((each for each in builds if each.component == source_map.component and each.revision), None)
     if build is not None and is_commit(build.revision) and build.revision != source_map.commit:
-        yield text_line(f"     ! {build_text(build)}; this map is of another commit: lines may be off.", "error")
+        yield text_line(f"     ! {build_text(build)}; this map is from another commit, so lines may be off.", "error")
 
 
 def _missing_lines(missing: Sequence[Build], builds: Sequence[Build]) -> Iterator[Line]:
     for build in missing:
-        yield (Span(build_text(build), "head"), Span("; no source folder has that"))
-        fetched = "`framedex sources fetch`, or " if build.revision else ""
-        yield proposing(f"     to get it: {fetched}`{clone_command(build)}`", "dim")
-        if url := pin_url(build, builds):
-            yield text_line(f"     JAX names the commit in {url}", "dim")
+        yield (Span(build_text(build), "head"), Span(": not in a source folder"))
+        jax = pinning_jax(build, builds)
+        fetch_command = "`framedex sources fetch`, or " if build.revision or jax else ""
+        yield proposal_line(f"     to get it: {fetch_command}`{clone_command(build)}`", "dim")
+        if build.component == "xla" and jax and not build.revision:
+            yield text_line(f"     JAX {shorten_revision(jax)} pins the commit", "dim")
 
 
 def _document(states: Sequence[RootState], missing: Sequence[Build]) -> dict[str, Any]:
@@ -184,3 +188,81 @@ def _document(states: Sequence[RootState], missing: Sequence[Build]) -> dict[str
             document["checkout"] = asdict(state.checkout) | {"top": str(state.checkout.top)}
         roots.append(document)
     return {"roots": roots, "missing": [asdict(build) | {"clone": clone_command(build)} for build in missing]}
+
+
+_HEADS = ("component", "version", "commit")
+_FRAMES = "frames"
+_MAX_WIDTHS = (16, 14, 12)  # columns; a short commit has this width
+
+
+def frame_source_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
+    """The table of components, one row per component and source of lines, with the totals below."""
+    rows = [_component_cells(each) for each in components]
+    widths = column_widths(_HEADS, *rows)
+    total = sum(each.frames for each in components)
+    room = max(len(_FRAMES), len(f"{total:,}"))
+    yield text_line(f"{row_text(_HEADS, widths, 0)}  {_FRAMES:>{room}}  lines from", "head")
+    for component, cells in zip(components, rows, strict=True):
+        shown = cells
+        for source in component.sources:
+            before = f"{row_text(shown, widths, 0)}  {source.frames:>{room},}  {_format_source_kind(source)}"
+            yield (
+                (Span(f"{before} "), Span(printable(source.folder), elastic=True)) if source.folder else (Span(before),)
+            )
+            shown = ("",) * len(cells)
+    here = sum(each.count(LinesFrom.SOURCE_FOLDER, LinesFrom.FILE_HERE) for each in components)
+    public = sum(source.public for each in components for source in each.sources)
+    yield text_line(
+        f"{words.count(total, 'frame')}: {here:,} lead to a file here, {public:,} to a public page,"
+        f" {total - here - public:,} nowhere.",
+        "head",
+    )
+
+
+def improvement_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
+    """The number of frames that more sources would improve, by component, each with the command."""
+    for each in components:
+        component = Component(each.component)
+        if component in (Component.XLA, Component.JAXLIB, Component.JAX) and each.revision:
+            yield from _fetchable_lines(each, NAMES[component])
+        elif component is Component.OWN:
+            yield from _own_code_lines(each)
+
+
+def _fetchable_lines(component: ComponentFrames, name: str) -> Iterator[Line]:
+    nearest, unplaced = component.count(LinesFrom.NEAREST_RELEASE), component.count(LinesFrom.NAME_ONLY)
+    if nearest:
+        yield _missing_sources_line(
+            nearest, name, "lines of the nearest release, which may be off", "`framedex sources fetch`"
+        )
+    elif unplaced:
+        yield _missing_sources_line(unplaced, name, "a name only", "`framedex sources fetch`")
+
+
+def _own_code_lines(component: ComponentFrames) -> Iterator[Line]:
+    name = "your own code"
+    if unplaced := component.count(LinesFrom.NAME_ONLY):
+        yield _missing_sources_line(unplaced, name, "a name only", "`framedex sources add DIR`", " with its sources")
+    if elsewhere := component.count(LinesFrom.DEBUG_INFORMATION, LinesFrom.CODE_OBJECT):
+        yield _missing_sources_line(
+            elsewhere, name, "lines in files that are not here", "`framedex sources add DIR`", " with them"
+        )
+
+
+def _missing_sources_line(count: int, name: str, has: str, command: str, more: str = "") -> Line:
+    verb = "has" if count == 1 else "have"
+    return proposal_line(f"     ! {words.count(count, 'frame')} of {name} {verb} {has}: {command}{more}.", "error")
+
+
+def _format_source_kind(source: SourcedFrames) -> str:
+    """Format the source of lines, and whether the lines are public if the kind of source does not imply it."""
+    if source.lines_from not in (LinesFrom.DEBUG_INFORMATION, LinesFrom.CODE_OBJECT) or not source.public:
+        return source.lines_from.value
+    share = "public" if source.public == source.frames else "some public"
+    return f"{source.lines_from.value}, {share}"
+
+
+def _component_cells(component: ComponentFrames) -> tuple[str, ...]:
+    name = printable(component.name) or NAMES[Component(component.component)]
+    cells = (name, printable(component.version), printable(shorten_revision(component.revision)))
+    return tuple(truncate(cell, widest) or "-" for cell, widest in zip(cells, _MAX_WIDTHS, strict=True))

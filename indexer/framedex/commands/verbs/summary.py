@@ -9,18 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from framedex.commands.inputs.choices import Choice
-from framedex.commands.inputs.filters import filter_options, nothing_passes
-from framedex.commands.inputs.known import note_what_is_missing
-from framedex.commands.inputs.scope import Chosen, heading, index_of_whole_runs
-from framedex.commands.output.console import json_option, nothing_found, print_json, print_lines
+from framedex.commands.inputs.options import Choice
+from framedex.commands.inputs.project_index import note_incomplete_captures
+from framedex.commands.inputs.selection import (
+    CaptureSelection,
+    explain_no_matches,
+    filter_options,
+    heading_line,
+    open_whole_runs,
+)
+from framedex.commands.output.console import exit_nothing_found, json_option, print_json, print_lines
 from framedex.commands.output.documents import summary_document
 from framedex.commands.output.render_calls import profile_lines, totals_lines
-from framedex.model.profile_totals import PROFILE
+from framedex.model.totals import PROFILE_BOUNDARY
 
 if TYPE_CHECKING:
     from framedex.model import CallFilter, FunctionTotals
-    from framedex.model.profile_totals import SampledFunction
+    from framedex.model.totals import SampledFunction
 
 _ORDERS: dict[str, Callable[[FunctionTotals], Any]] = {
     "self": lambda totals: -totals.self_time,
@@ -43,7 +48,12 @@ _ORDERS: dict[str, Callable[[FunctionTotals], Any]] = {
 @json_option
 @click.pass_obj
 def summary(
-    index_path: Path | None, wanted: CallFilter, chosen: Chosen | None, sort: str, by_thread: bool, as_json: bool
+    index_path: Path | None,
+    wanted: CallFilter,
+    chosen: CaptureSelection | None,
+    sort: str,
+    by_thread: bool,
+    as_json: bool,
 ) -> None:
     """Count calls, errors and times by function.
 
@@ -53,25 +63,25 @@ def summary(
     Imported profiles: weight of samples by function, in the unit of the profile. `self` is the weight that ended in
     the function, `total` includes its callees.
     """
-    with index_of_whole_runs(index_path, chosen) as (index, answer):
+    with open_whole_runs(index_path, chosen) as (index, answer):
         found = sorted(index.calls.totals(wanted, by_thread=by_thread), key=_ORDERS[sort])
-        is_sampled = any(each.boundary == PROFILE for each in found)
+        is_sampled = any(each.boundary == PROFILE_BOUNDARY for each in found)
         profiles = index.calls.profile_totals(wanted, by_thread=by_thread) if is_sampled else []
-        profiles = [replace(each, functions=_ordered(each.functions, sort)) for each in profiles]
-        why = nothing_passes(index, wanted) if not found else ""
+        profiles = [replace(each, functions=_sort_functions(each.functions, sort)) for each in profiles]
+        empty_reason = explain_no_matches(index, wanted) if not found else ""
     if as_json:
         print_json(summary_document(answer, found, profiles))
     else:
-        note_what_is_missing(*answer.captures)
-        called = [each for each in found if each.boundary != PROFILE]
-        print_lines([heading(answer), *(totals_lines(called, by_thread=by_thread) if called else ())])
+        note_incomplete_captures(*answer.captures)
+        called = [each for each in found if each.boundary != PROFILE_BOUNDARY]
+        print_lines([heading_line(answer), *(totals_lines(called, by_thread=by_thread) if called else ())])
         for each in profiles:
             print_lines([(), *profile_lines(each)])
     if not found:
-        nothing_found(why)
+        exit_nothing_found(empty_reason)
 
 
-def _ordered(functions: Sequence[SampledFunction], sort: str) -> tuple[SampledFunction, ...]:
+def _sort_functions(functions: Sequence[SampledFunction], sort: str) -> tuple[SampledFunction, ...]:
     """The functions by total or name, otherwise in the given order, by self weight."""
     if sort == "total":
         return tuple(sorted(functions, key=lambda each: -each.total))

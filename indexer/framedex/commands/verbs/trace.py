@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import re
+import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import click
 
 from framedex import words
-from framedex.commands.inputs.known import note_what_is_missing
-from framedex.commands.inputs.scope import Chosen, asked_index, capture_option, heading
-from framedex.commands.inputs.unrecorded import not_recorded
-from framedex.commands.output.advice import advise
+from framedex.commands.inputs.missing_answers import not_recorded_error
+from framedex.commands.inputs.project_index import note_incomplete_captures
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_counted_index
+from framedex.commands.output.atomic_files import write_atomic
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import trace_document
 from framedex.commands.output.render_trace import (
     all_frames,
     dispatch_lines,
     folded_frames,
-    header,
+    frames_with_public_link,
     profiled_lines,
-    public_only,
     stack_lines,
+    trace_header,
 )
 from framedex.commands.output.terminal import Terminal
-from framedex.commands.output.whole_files import write_whole
 from framedex.errors import FramedexError
+from framedex.folders import user_folder
 from framedex.model import Language, Role, Stale
 from framedex.plaintext import printable
 from framedex.tracetext import format_trace
@@ -38,6 +41,42 @@ if TYPE_CHECKING:
     from framedex.commands.output.terminal import Line
     from framedex.index import Index
     from framedex.model import FrameRow, Trace
+
+_ADVICE_INTERVAL_S = 24 * 60 * 60.0
+
+
+def _print_advice(topic: str, texts: Iterable[str]) -> None:
+    """Print the texts as notes, unless this topic was shown on a terminal within a day.
+
+    A log gets them every time, because its reader may have seen no other.
+    """
+    advice = list(texts)
+    if advice and not (sys.stderr.isatty() and _was_given_recently(topic)):
+        for text in advice:
+            note(text)
+
+
+def _was_given_recently(topic: str) -> bool:
+    """Whether the advice was printed within a day. Records that it is printed now; False if that fails."""
+    folder = user_folder("XDG_CACHE_HOME")
+    if folder is None:
+        return False
+    file = folder / "framedex" / "advice" / topic
+    if 0 <= time.time() - _modification_time(file) < _ADVICE_INTERVAL_S:
+        return True
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    return False
+
+
+def _modification_time(file: Path) -> float:
+    """The modification time of a file in seconds since 1970; 0 if it is missing."""
+    try:
+        return file.lstat().st_mtime
+    except (OSError, ValueError):
+        return 0.0
+
 
 _JAXLIB = {"libjax_common.so", "_jax.so", "xla_extension.so"}
 # The repositories of the functions in jaxlib's binaries.
@@ -63,7 +102,7 @@ def trace(
     first: bool,
     show_all: bool,
     output: Path | None,
-    chosen: Chosen | None,
+    chosen: CaptureSelection | None,
     as_json: bool,
 ) -> None:
     """Show the Python and C++ stack of a call.
@@ -72,13 +111,13 @@ def trace(
     its latest call, or a function of your program, for the latest call through it. The most recent frame comes last.
     The stack of an FFI handler ends with the Python stack of its ffi_call.
     """
-    with asked_index(index_path, chosen) as index:
-        found = _find(index, call, chosen)
+    with open_counted_index(index_path, chosen) as index:
+        found = _find_trace(index, call, chosen)
         answer = None if _is_id(call) else index.calls.answer_of(found.call)
-        profiled = index.calls.profiled(found.call)
+        profiled = index.calls.find_profiled_run(found.call)
         capture = next((row for row in index.captures() if row.id == found.call.capture), None)
     if output is not None:
-        write_whole(output, format_trace(found))
+        write_atomic(output, format_trace(found))
         note(f"Wrote {output}. Open it in an editor with framedex's language server to follow its frames.")
     elif as_json:
         print_json(trace_document(found, profiled))
@@ -87,26 +126,26 @@ def trace(
         code = [frame for frame in frames if frame.function.role is Role.CODE]
         print_lines(
             [
-                *([heading(answer)] if answer is not None and answer.among > 1 else []),
-                *header(found, frames if show_all else code),
+                *([heading_line(answer)] if answer is not None and answer.among > 1 else []),
+                *trace_header(found, frames if show_all else code),
                 *(profiled_lines(profiled, show_all) if profiled is not None else []),
                 (),
                 *_stacks(found, all_frames if show_all else folded_frames, -1 if first else 1),
             ]
         )
         if capture is not None:
-            note_what_is_missing(capture)
-        for path, is_followed in _stale_files(found).items():
-            now = "its lines are shown where they are now" if is_followed else "its lines may have moved"
-            note(f"{path} has changed since the recording: {now}.")
-        advise("trace", (*_unnamed(found), *_missing_sources(found), *_public(code)))
+            note_incomplete_captures(capture)
+        for path, is_followed in _find_stale_files(found).items():
+            effect = "its lines are shown at their current position" if is_followed else "its lines may have moved"
+            note(f"{path} has changed since the recording: {effect}.")
+        _print_advice("trace", (*_unnamed(found), *_missing_sources(found), *_public(code)))
 
 
 def _is_id(call: str) -> bool:
     return call.isascii() and call.isdigit()
 
 
-def _find(index: Index, call: str, chosen: Chosen | None) -> Trace:
+def _find_trace(index: Index, call: str, chosen: CaptureSelection | None) -> Trace:
     """The trace for a call id or a function name. Raises FramedexError if the chosen captures have none."""
     if _is_id(call):
         found = index.calls.trace(int(call)) if len(call) < 19 else None
@@ -120,7 +159,7 @@ def _find(index: Index, call: str, chosen: Chosen | None) -> Trace:
     latest = index.calls.latest(call)
     found = index.calls.trace(latest.id) if latest else None
     if found is None:
-        raise not_recorded(
+        raise not_recorded_error(
             index,
             call,
             f"No recorded call of a function like '{call}'.",
@@ -158,7 +197,7 @@ def _public(code: Sequence[FrameRow]) -> Iterator[str]:
 
     Interpreter frames are not counted: by default, `sources fetch` does not fetch CPython.
     """
-    if public := public_only(code):
+    if public := frames_with_public_link(code):
         count = words.count(len(public), "frame")
         yield f"The source of {count} is not here, but public. `framedex sources fetch` brings what has a known commit."
 
@@ -184,7 +223,7 @@ def _unnamed(found: Trace) -> Iterator[str]:
         yield f"{words.count(frames, 'frame')} of {module} without a name: `framedex doctor` says why."
 
 
-def _stale_files(found: Trace) -> dict[str, bool]:
+def _find_stale_files(found: Trace) -> dict[str, bool]:
     """The files of the trace that changed since the recording, each with whether git can map all its lines."""
     frames = (*found.frames, *found.python)
     places = [frame.location for frame in frames if frame.location is not None and frame.location.stale is not None]

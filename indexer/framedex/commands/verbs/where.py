@@ -9,25 +9,27 @@ from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.inputs.files import parse_place
-from framedex.commands.inputs.known import settings_here
-from framedex.commands.inputs.scope import Chosen, asked_index, capture_option, heading
-from framedex.commands.inputs.whereabouts import whereabouts
-from framedex.commands.output.console import json_option, note, nothing_found, print_json, print_lines
+from framedex import words
+from framedex.commands.inputs.files import parse_file_position, path_resolver
+from framedex.commands.inputs.project_index import settings_here
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_counted_index
+from framedex.commands.output.console import exit_nothing_found, json_option, note, print_json, print_lines
 from framedex.commands.output.documents import programs_document, where_document
+from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_answers import where_lines
-from framedex.commands.output.render_programs import mark_lines, nearby_text, run_lines, use_lines
+from framedex.commands.output.terminal import Span, place_line, text_line
 from framedex.errors import FramedexError
 from framedex.model import FunctionRow, How, Location, StackHit, Stale
-from framedex.path_resolution.files import is_here_as_typed, is_of_a_process
+from framedex.path_resolution.files import is_process_path, typed_file_exists
+from framedex.placetext import location_labels
 from framedex.plaintext import printable, restore, shell_word
 
 if TYPE_CHECKING:
-    from framedex.commands.output.terminal import Line as TextLine
+    from framedex.commands.output.terminal import Line
     from framedex.index import Index
-    from framedex.index.ask.line.line import Line
-    from framedex.model import ProgramMark, ProgramRun, ProgramUse
-    from framedex.path_resolution.precedence import Whereabouts
+    from framedex.index.ask.line.line import Line as IndexedLine
+    from framedex.model import Nearby, ProgramLine, ProgramMark, ProgramRun, ProgramUse, PythonLine
+    from framedex.path_resolution.precedence import PathResolver
 
 Caller = tuple[FunctionRow, Location | None]
 
@@ -40,7 +42,7 @@ Caller = tuple[FunctionRow, Location | None]
 @capture_option
 @json_option
 @click.pass_obj
-def where(index_path: Path | None, place: str, limit: int, chosen: Chosen | None, as_json: bool) -> None:
+def where(index_path: Path | None, place: str, limit: int, chosen: CaptureSelection | None, as_json: bool) -> None:
     """Show the recorded calls below a file or a line.
 
     A line inside jit makes no call of its own. For such a line the output has its ops, and the calls that compiled
@@ -49,22 +51,22 @@ def where(index_path: Path | None, place: str, limit: int, chosen: Chosen | None
     FILE is a path, also of another machine, or the end of a recorded path (`pxla.py`, `jax/_src/api.py`). In a range
     (`train.py:10-20`) the first line counts.
     """
-    wanted = parse_place(place)
+    wanted = parse_file_position(place)
     if wanted.is_line_zero:
         first = shell_word(f"{wanted.path}:1")
         raise FramedexError(f"{wanted.path} has no line 0.", f"Lines count from 1: `framedex where {first}`.")
     asked = place if wanted.line is None else f"{wanted.path}:{wanted.line}"
-    with asked_index(index_path, chosen) as index:
-        path = _recorded_path(index, whereabouts(settings_here()[0], "-", index), wanted.path)
+    with open_counted_index(index_path, chosen) as index:
+        path = _recorded_path(index, path_resolver(settings_here()[0], "-", index), wanted.path)
         file, line = index.file(path), None if wanted.line is None else index.line(path, wanted.line)
         counts = file.recorded_lines() if line is None else {}
         summary = None if line is None else line.summary()
-        callers = {} if line is None else _callers(line)
+        callers = {} if line is None else _count_callers(line)
         hits = file.stacks(limit) if line is None else line.stacks(limit)
-        stale = Stale.UNKNOWN if _is_changed(hits or file.stacks(limit=1)) else None
+        stale = Stale.UNKNOWN if _has_stale_lines(hits or file.stacks(limit=1)) else None
         marks = file.program_marks() if line is None else []
         shown = {*counts, *(mark.line for mark in marks)} if line is None else line.lines
-        places = {each: index.published(Location(path, each, How.EXACT, stale=stale)) for each in shown}
+        places = {each: index.add_public_url(Location(path, each, How.EXACT, stale=stale)) for each in shown}
         linked = [] if line is None else line.linked_calls()
         uses = [] if line is None else line.program_uses()
         inside = [use for use in uses if not use.is_outside]
@@ -72,46 +74,46 @@ def where(index_path: Path | None, place: str, limit: int, chosen: Chosen | None
         known = bool(hits or inside or marks or linked)
         near = line.nearby() if line is not None and not known else None
         answer = file.answer_of() if line is None else line.answer_of()
-        at = None if line is None else index.published(Location(path, line.line, How.EXACT, stale=stale))
+        location = None if line is None else index.add_public_url(Location(path, line.line, How.EXACT, stale=stale))
     if as_json:
         document = where_document(answer, path, wanted.line, counts, summary, callers, hits, linked)
         print_json(document | programs_document(uses, runs, marks, near))
     else:
         if known:
-            print_lines([heading(answer)])
-        passed = where_lines(places, counts, summary, callers, hits, linked, limit)
-        print_lines(_lines(at, inside, runs, marks, places, passed))
+            print_lines([heading_line(answer)])
+        call_lines = where_lines(places, counts, summary, callers, hits, linked, limit)
+        print_lines(_answer_lines(location, inside, runs, marks, places, call_lines))
         if stale is not None:
             note(f"{printable(path)} has changed since the recording: its lines may have moved.")
     if not known:
-        nothing_found(nearby_text(asked, near) if near is not None else f"No recorded call passes {asked}.")
+        exit_nothing_found(nearby_text(asked, near) if near is not None else f"No recorded call passes {asked}.")
 
 
-def _lines(
-    at: Location | None,
+def _answer_lines(
+    location: Location | None,
     inside: Sequence[ProgramUse],
     runs: Sequence[ProgramRun],
     marks: Sequence[ProgramMark],
     places: Mapping[int, Location],
-    passed: Iterable[TextLine],
-) -> Iterator[TextLine]:
+    call_lines: Iterable[Line],
+) -> Iterator[Line]:
     """The programs that contain a line, the calls through it or its file, and the programs that it ran."""
-    if at is not None and inside:
-        yield from use_lines(at, inside)
-    yield from passed
+    if location is not None and inside:
+        yield from use_lines(location, inside)
+    yield from call_lines
     if runs:
         yield from run_lines(runs)
     if marks:
         yield from mark_lines(marks, places)
 
 
-def _is_changed(hits: Sequence[StackHit]) -> bool:
+def _has_stale_lines(hits: Sequence[StackHit]) -> bool:
     """Whether the file has changed since the recording and git cannot map its lines."""
     places = [hit.frame.location for hit in hits]
     return any(place is not None and place.stale is Stale.UNKNOWN for place in places)
 
 
-def _callers(line: Line) -> dict[Caller, int]:
+def _count_callers(line: IndexedLine) -> dict[Caller, int]:
     """The nearest outer functions with source, with their call lines, and the number of calls."""
     found: dict[Caller, int] = {}
     for step in line.outward_readable():
@@ -120,14 +122,14 @@ def _callers(line: Line) -> dict[Caller, int]:
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def _recorded_path(index: Index, here: Whereabouts, path: Path) -> str:
+def _recorded_path(index: Index, here: PathResolver, path: Path) -> str:
     """The recorded path for the user's path, which may be escaped as printed; otherwise an existing file.
 
     Raises FramedexError if the file does not exist, or if several recorded files match.
     """
     names = dict.fromkeys((str(path), restore(str(path))))
     for name in names:
-        for file in (here.itself(name), _gone(name)):
+        for file in (here.find_itself(name), _real_path(name)):
             if file is not None and index.file(file).is_recorded():
                 return file
         found = index.names.recorded_files(name.lstrip("./"))
@@ -141,7 +143,7 @@ def _recorded_path(index: Index, here: Whereabouts, path: Path) -> str:
         if meant := here.files(name):
             return meant[0]
     name, _, line = str(path).rpartition(":")
-    if name and (is_here_as_typed(name) or index.names.recorded_files(restore(name).lstrip("./"))):
+    if name and (typed_file_exists(name) or index.names.recorded_files(restore(name).lstrip("./"))):
         raise FramedexError(f"'{line}' is not a line number.", f"Write the place as FILE:LINE, for example {name}:1.")
     raise FramedexError(
         f"There is no file {path}, here or in the recordings.",
@@ -149,9 +151,131 @@ def _recorded_path(index: Index, here: Whereabouts, path: Path) -> str:
     )
 
 
-def _gone(name: str) -> str | None:
+def _real_path(name: str) -> str | None:
     """The real path of a file that may not exist any more; None for a path in another process's /proc."""
     try:
-        return None if is_of_a_process(name) else os.path.realpath(name)
+        return None if is_process_path(name) else os.path.realpath(name)
     except ValueError:  # a null byte
         return None
+
+
+_MOST_OPS = 6  # kinds of ops
+_MOST_LINES = 6
+_MOST_RUNS = 5
+
+
+def use_lines(place: Location, uses: Sequence[ProgramUse]) -> Iterator[Line]:
+    """The programs that contain a line: its ops, their compilations, and the lines that ran them."""
+    yield (*place_line(place), Span(f"  is inside {_format_programs(uses)}"))
+    for use in uses:
+        yield from _program_use_lines(use)
+
+
+def _format_programs(uses: Sequence[ProgramUse]) -> str:
+    roots = dict.fromkeys(printable(use.root or use.name) for use in uses)
+    return ", ".join(list(roots)[:_MOST_LINES]) + (f" and {len(roots) - _MOST_LINES} more" * (len(roots) > _MOST_LINES))
+
+
+def _program_use_lines(use: ProgramUse) -> Iterator[Line]:
+    yield (Span("  in       "), Span(printable(use.name), "head"), Span(f": {_format_ops(use)}"))
+    if use.compilations:
+        latest, first = use.compilations[0], use.compilations[-1]
+        several = f" as {use.programs} different programs" if use.programs > 1 else ""
+        latest_mark = "latest " if use.compiled > 1 else ""
+        yield (
+            Span(f"  compiled {_format_times(use.compiled)}{several}"),
+            *_caller_spans(first.line),
+            Span(f"  {latest_mark}{words.duration(latest.duration)}"),
+            Span(f"  {trace_command(latest.call)}", "dim", whole=True),
+        )
+    for runs in use.runs[:_MOST_RUNS]:
+        each = " each" if runs.calls > 1 else ""
+        yield (
+            Span(f"  run      {_format_times(runs.calls)}"),
+            *_caller_spans(runs.line),
+            Span(f"  {words.duration(runs.total_duration // runs.calls)}{each}"),
+            Span(f"  {trace_command(runs.latest_call)}", "dim", whole=True),
+        )
+    if len(use.runs) > _MOST_RUNS:
+        yield text_line(f"           and from {words.count(len(use.runs) - _MOST_RUNS, 'more line')}", "dim")
+    if not use.runs:
+        yield text_line("  never run in these captures", "dim")
+    for line in use.inward[:_MOST_LINES]:
+        yield _neighbour_line("calls    ", line)
+    lines = [each.line for each in use.compilations] + [runs.line for runs in use.runs]
+    shown_locations = {line.location for line in lines if line is not None}
+    for line in [line for line in use.outward if line.location not in shown_locations][:_MOST_LINES]:
+        yield _neighbour_line("called   ", line, "from ")
+    if use.problem:
+        yield text_line(f"  Incomplete data on this program: {use.problem}.", "dim")
+
+
+def _neighbour_line(word: str, line: ProgramLine, before: str = "") -> Line:
+    name = (Span(printable(line.function), "python"), Span("  ")) if line.function else ()
+    return (Span(f"  {word}{before}"), *name, *place_line(line.location), Span(f"  {words.count(line.ops, 'op')}"))
+
+
+def _format_ops(use: ProgramUse) -> str:
+    if not use.ops:
+        return "no ops of its own; it calls functions with ops"
+    shown = [f"{printable(kind)} x {count:,}" if count > 1 else printable(kind) for kind, count in use.ops[:_MOST_OPS]]
+    more = f" and {len(use.ops) - _MOST_OPS} more" if len(use.ops) > _MOST_OPS else ""
+    word = "op" if sum(count for _, count in use.ops) == 1 else "ops"
+    return f"{word} {', '.join(shown)}{more}"
+
+
+def _format_times(count: int) -> str:
+    return "once" if count == 1 else "twice" if count == 2 else f"{count:,} times"
+
+
+def _caller_spans(line: PythonLine | None) -> Line:
+    if line is None:
+        return ()
+    return (Span(" from "), Span(printable(line.function), "python"), Span("  "), *place_line(line.location))
+
+
+def run_lines(runs: Sequence[ProgramRun]) -> Iterator[Line]:
+    """The programs that a line ran, each with the lines inside it that have the most ops."""
+    yield ()
+    yield text_line("programs run from here, longest first:", "head")
+    for run in runs:
+        compiled = f", compiled {_format_times(run.compiled)}" if run.compiled else ""
+        yield (
+            Span(f"{run.calls:>8,}  "),
+            Span(printable(run.name) or "(unknown)", "head"),
+            Span(f"  {words.duration(run.total_duration)} in all{compiled}"),
+            Span(f"  {trace_command(run.latest_call)}", "dim", whole=True),
+        )
+        if run.problem:
+            yield text_line(f"          Unknown program: {run.problem}.", "dim")
+        for line in run.lines[:_MOST_LINES]:
+            name = f" in {printable(line.function)}" if line.function else ""
+            yield (Span("          "), *place_line(line.location), Span(f"{name}  {words.count(line.ops, 'op')}"))
+        if len(run.lines) > _MOST_LINES:
+            yield text_line(f"          and {words.count(len(run.lines) - _MOST_LINES, 'more line')}", "dim")
+
+
+def nearby_text(place: str, near: Nearby) -> str:
+    """Why a line has no recorded calls, and the nearest lines with calls, as sentences."""
+    shown_locations = f"No recorded call passes {place}: {printable(near.why)}."
+    if near.lines:
+        shown = []
+        for line in near.lines:
+            known = [words.count(line.calls, "call")] if line.calls else []
+            if line.ops:
+                known.append(f"{words.count(line.ops, 'op')} of {printable(line.programs[0])}")
+            labels = "".join(f" [{label}]" for label in location_labels(line.location))
+            name = printable(Path(line.location.path).name)
+            shown.append(f"{name}:{line.location.line}{labels} ({', '.join(known)})")
+        shown_locations += f" Nearest: {', '.join(shown)}."
+    return shown_locations
+
+
+def mark_lines(marks: Sequence[ProgramMark], places: Mapping[int, Location]) -> Iterator[Line]:
+    """The lines of a file that are the source of ops in programs."""
+    yield ()
+    yield text_line("lines in compiled programs:", "head")
+    for mark in marks:
+        names = ", ".join(map(printable, mark.programs[:_MOST_LINES]))
+        more = f" and {len(mark.programs) - _MOST_LINES} more" if len(mark.programs) > _MOST_LINES else ""
+        yield (*place_line(places[mark.line]), Span(f"  {words.count(mark.ops, 'op')} of {names}{more}"))

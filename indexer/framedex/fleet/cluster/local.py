@@ -18,7 +18,7 @@ from typing import Any
 
 from framedex.errors import FramedexError
 from framedex.fleet.cluster.libraries import dask, distributed, silence
-from framedex.interpreters import own_module
+from framedex.interpreters import own_module_command
 from framedex.plaintext import printable
 from framedex.progress import Progress
 
@@ -112,7 +112,7 @@ class _Process:
         """Start it. In a group of its own, it has no Ctrl-C of the terminal's: it ends with this process."""
         with self._said.open("wb") as said:
             self._process = subprocess.Popen(  # noqa: TID251
-                own_module("framedex.fleet.cluster.local_worker", ()),
+                own_module_command("framedex.fleet.cluster.local_worker", ()),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=said,

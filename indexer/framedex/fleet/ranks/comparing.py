@@ -256,7 +256,7 @@ def _other_work(families: Sequence[Family], members: Members) -> Iterator[str]:
             ranks = [str(members.members[place].rank) for place in family.places]
             yield (
                 f"{words.count(len(ranks), 'rank')} do other work than most, and are held against one another alone:"
-                f" {words.few_of(ranks, 'rank')}. Times are compared for the others."
+                f" {words.first_names(ranks, 'rank')}. Times are compared for the others."
             )
 
 

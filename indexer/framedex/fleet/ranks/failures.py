@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from framedex import words
-from framedex.errorcodes import error_name
+from framedex.errortext import error_name
 from framedex.fleet.ranks.model import Finding, Kind
 from framedex.model import Severity
 

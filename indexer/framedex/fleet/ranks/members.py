@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from framedex import words
 from framedex.errors import FramedexError
 from framedex.fleet.ranks.model import Finding, Kind, Member
-from framedex.index.file.values import storable
+from framedex.index.file.values import to_storable
 from framedex.model import Metadata, Severity
-from framedex.nearest import nearest
 from framedex.plaintext import printable
+from framedex.words import nearest_name
 
 if TYPE_CHECKING:
     from framedex.fleet.asking import Asking
@@ -59,7 +59,7 @@ class _Claim:
 
 def members_of(asking: Asking, job: str) -> Members:
     """The ranks of a job. Raises FramedexError where it has fewer than two, or there is no such job."""
-    name = storable(job)
+    name = to_storable(job)
     rows = asking.rows(
         "SELECT rank, capture, path, host, calls, started, packages, metadata, problems FROM captures"
         " WHERE job = ? ORDER BY rank, started, capture",
@@ -83,7 +83,7 @@ def members_of(asking: Asking, job: str) -> Members:
         notes.append(f"The job ran {words.count(len(runs), 'time')}: the captures of its latest run are compared.")
         chosen = runs[-1]
         if gone := sorted(by_rank.keys() - chosen.keys()):
-            had = words.few_of([str(rank) for rank in gone], "rank")
+            had = words.first_names([str(rank) for rank in gone], "rank")
             notes.append(f"An earlier run had {words.count(len(gone), 'rank')} more: {had}.")
     else:
         chosen = {
@@ -105,7 +105,7 @@ def members_of(asking: Asking, job: str) -> Members:
         notes.append(f"{said} and {'is' if len(partly) == 1 else 'are'} not compared.")
     if damaged := [str(each.member.rank) for each in kept if each.has_problems]:
         lacking = (
-            f"The captures of {words.count(len(damaged), 'rank')} lack something ({words.few_of(damaged, 'rank')})"
+            f"The captures of {words.count(len(damaged), 'rank')} lack something ({words.first_names(damaged, 'rank')})"
         )
         notes.append(f"{lacking}: they may depart by that. The question `problems` tells what it is.")
     return Members(members, _machines(whole), tuple(findings), tuple(notes))
@@ -183,8 +183,8 @@ def _unknown(asking: Asking, name: str) -> FramedexError:
             "SELECT job FROM captures WHERE job <> '' GROUP BY job ORDER BY max(started) DESC", []
         )
     ]
-    meant = nearest(name, jobs)
-    said = words.few_of([printable(job) for job in jobs], "job") if jobs else ""
+    meant = nearest_name(name, jobs)
+    said = words.first_names([printable(job) for job in jobs], "job") if jobs else ""
     if not jobs:
         remedy = "None of its captures is of a job: set FRAMEDEX_JOB and FRAMEDEX_RANK where they are recorded."
     elif meant is not None:
@@ -207,7 +207,7 @@ def _claimed_twice(by_rank: dict[int, list[_Claim]], chosen: dict[int, _Claim]) 
         if len(claims) > 1:
             kept = chosen[rank].member
             others = [each.member for each in claims if each.member is not kept]
-            where = words.few_of([f"{each.path} of {each.host}" for each in others], "capture")
+            where = words.first_names([f"{each.path} of {each.host}" for each in others], "capture")
             yield Finding(
                 Kind.CLAIMED,
                 Severity.WARNING,
@@ -233,7 +233,7 @@ def _missing(kept: Sequence[_Claim]) -> Iterator[Finding]:
         ranks_missing = (
             tuple(rank for first, last in gaps for rank in range(first, last + 1)) if many <= _MOST_LISTED else ()
         )
-        listed = words.few_of([f"{first}" if first == last else f"{first}-{last}" for first, last in gaps], "gap")
+        listed = words.first_names([f"{first}" if first == last else f"{first}-{last}" for first, last in gaps], "gap")
         said = f"the job has {size:,}" if size > ranks[-1] else f"there is a rank {ranks[-1]}"
         verb = "is" if many == 1 else "are"
         yield Finding(
@@ -255,7 +255,7 @@ def _versions(kept: Sequence[_Claim]) -> Iterator[Finding]:
             for name in sorted({*dict(packages), *dict(usual)})
             if dict(packages).get(name) != dict(usual).get(name)
         ]
-        told = f"{words.few_of(differing, 'package')}."
+        told = f"{words.first_names(differing, 'package')}."
         yield Finding(Kind.VERSIONS, Severity.WARNING, ranks, told, capture=_capture_of(kept, ranks[0]))
 
 

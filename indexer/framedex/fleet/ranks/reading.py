@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex import words
-from framedex.objects.table import functions_of_the_c_api
+from framedex.objects.table import load_boundary_functions
 
 if TYPE_CHECKING:
     from framedex.fleet.asking import Asking
@@ -101,7 +101,7 @@ class Calls:
 
 def calls_of(asking: Asking, members: Members) -> Calls:
     """The calls of the ranks. Raises FramedexError where the store cannot be read."""
-    works = sorted(name for name, function in functions_of_the_c_api().items() if function.works)
+    works = sorted(name for name, function in load_boundary_functions().items() if function.works)
     captures = [member.capture for member in members.members]
     asking.rows(
         "CREATE OR REPLACE TEMP TABLE ranks AS SELECT unnest(?::VARCHAR[]) AS capture, unnest(range(?)) AS place",

@@ -26,7 +26,9 @@ def not_together(members: Members, calls: Calls) -> Iterator[str]:
     for places in by_machine.values():
         groups = _groups(places, calls)
         if len(groups) > 1:
-            ranks = [words.few_of([str(members.members[place].rank) for place in group], "rank") for group in groups]
+            ranks = [
+                words.first_names([str(members.members[place].rank) for place in group], "rank") for group in groups
+            ]
             more = " and so on" if len(ranks) > _FEW else ""
             host = printable(members.members[places[0]].host)
             apart.append(f"Ranks of {host} did not run at the same time: {', then '.join(ranks[:_FEW])}{more}.")

@@ -1,1 +1,1 @@
-"""The guidebook as a static site. Start at `writing.py`, then `contents.py` and `generator.py`."""
+"""The guidebook as a static site. Start at `writer.py`, then `contents.py` and `generator.py`."""

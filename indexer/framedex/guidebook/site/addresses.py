@@ -33,7 +33,7 @@ def task_page(name: str) -> str:
     return f"tasks/{_file_name(name)}.html"
 
 
-def between(page: str, target: str) -> str:
+def relative_link(page: str, target: str) -> str:
     """Return the relative link from a page to a target, which may have an anchor."""
     path, separator, anchor = target.partition("#")
     return posixpath.relpath(path, posixpath.dirname(page) or ".") + separator + anchor
@@ -44,7 +44,7 @@ def anchor(text: str) -> str:
     return "at-" + (re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-") or "it")
 
 
-def told_apart(paths: Iterable[str]) -> list[str]:
+def make_unique(paths: Iterable[str]) -> list[str]:
     """Return the paths, with a number appended to make them unique without regard to case.
 
     File systems may ignore case, and names may be truncated.

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from framedex.guidebook.site import addresses
-from framedex.model.guidebook.described import Described, Kind
-from framedex.model.guidebook.observed import Counted, LifeCycle, Observations, Observed, Run
+from framedex.model.guidebook import Counted, Described, Kind, LifeCycle, Observations, Observed, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +33,20 @@ class Book:
         self.observations = observations
         self.described = tuple(described)
         self.runs = {run.key: run for run in observations.runs}
-        self.setups = tuple(dict.fromkeys(setup_of(run) for run in observations.runs))
+        self.setups = tuple(dict.fromkeys(run_setup(run) for run in observations.runs))
         self._observed: dict[str, list[Observed]] = defaultdict(list)
         for observed in observations.functions:
             self._observed[observed.function].append(observed)
         self._described = {each.name: each for each in described}
         names = list(dict.fromkeys([*self._described, *self._observed]))
-        pages = addresses.told_apart(addresses.function_page(name) for name in names)
+        pages = addresses.make_unique(addresses.function_page(name) for name in names)
         self.function_pages = dict(zip(names, pages, strict=True))
         self._cycles: dict[str, list[LifeCycle]] = defaultdict(list)
         for cycle in observations.objects:
             self._cycles[cycle.type].append(cycle)
-        types = addresses.told_apart(addresses.object_page(name) for name in self._cycles)
+        types = addresses.make_unique(addresses.object_page(name) for name in self._cycles)
         self.object_pages = dict(zip(self._cycles, types, strict=True))
-        tasks = addresses.told_apart(addresses.task_page(task.name) for task in observations.tasks)
+        tasks = addresses.make_unique(addresses.task_page(task.name) for task in observations.tasks)
         self.task_pages = dict(zip(observations.tasks, tasks, strict=True))
 
     def observed(self, function: str) -> list[Observed]:
@@ -60,7 +59,7 @@ class Book:
 
     def calls_in(self, function: str, setup: Setup) -> int:
         """Return the number of calls of a function in the runs of a set-up."""
-        return sum(each.calls for each in self._observed.get(function, []) if setup_of(self.runs[each.run]) == setup)
+        return sum(each.calls for each in self._observed.get(function, []) if run_setup(self.runs[each.run]) == setup)
 
     def called_by_frameworks(self, kind: Kind) -> list[Counted]:
         """Return the number of functions of a kind that each framework calls, largest first."""
@@ -89,12 +88,12 @@ class Book:
         return sorted(self._cycles)
 
 
-def setup_of(run: Run) -> Setup:
+def run_setup(run: Run) -> Setup:
     """Return the set-up of a run."""
     return Setup(run.framework, run.framework_version, run.plugin, run.api)
 
 
-def total(counts: Iterable[Sequence[Counted]]) -> list[Counted]:
+def sum_counts(counts: Iterable[Sequence[Counted]]) -> list[Counted]:
     """Return the sums of several counts by name, largest first."""
     sums: dict[str, int] = defaultdict(int)
     for counted in counts:

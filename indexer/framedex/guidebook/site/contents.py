@@ -1,51 +1,131 @@
-"""All pages of a site except the documentation, in listed order."""
+"""All pages of a site except the documentation, in listed order, and the tables that group the functions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from framedex.guidebook.comparing import changed_roads
+from framedex.guidebook.comparison import find_changed_paths
 from framedex.guidebook.notes import note, object_note
-from framedex.guidebook.site import differences, functions, home, lines, objects, tables, tasks, versions
+from framedex.guidebook.site import addresses, functions, home, objects, tasks, versions
 from framedex.guidebook.site.book import Book
-from framedex.guidebook.site.page import Page, Section
-from framedex.guidebook.site.templates import Templates
-from framedex.model.guidebook.compared import Comparison
-from framedex.model.guidebook.described import ApiRelease
+from framedex.guidebook.site.templates import Page, Section, Templates
+from framedex.model.guidebook import ApiRelease, Comparison, Kind
 
 
-def contents_of(book: Book, releases: Sequence[ApiRelease], comparison: Comparison | None) -> list[Section]:
+def list_pages(book: Book, releases: Sequence[ApiRelease], comparison: Comparison | None) -> list[Section]:
     """Return the pages of a book; `releases` are jaxlib releases with a known API, `comparison` the requested one."""
     templates = Templates(book)
     types = [objects.object_page(name, book, templates, object_note) for name in book.types()]
     programs = [
         Section(title, tuple(tasks.task_page(task, book, templates) for task in same))
-        for title, same in tasks.by_program(book)
+        for title, same in tasks.group_by_program(book)
     ]
-    changes = differences.changes_page(changed_roads(book.observations), templates)
-    compared = [differences.comparison_page(comparison, templates)] if comparison else []
+    changes = versions.changes_page(find_changed_paths(book.observations), templates)
+    compared = [versions.comparison_page(comparison, templates)] if comparison else []
     return [
         Section("Guidebook", (home.home_page(book, templates), home.runs_page(book, templates))),
-        Section("Functions", _functions(book, templates)),
-        Section("Objects", (objects.overview_page(book, templates), *types)),
-        Section("Tasks", (tasks.overview_page(book, templates), *programs)),
+        Section("Functions", _function_sections(book, templates)),
+        Section("Objects", (objects.objects_overview_page(book, templates), *types)),
+        Section("Tasks", (tasks.tasks_overview_page(book, templates), *programs)),
         Section("Versions", (versions.versions_page(book, releases, templates), changes, *compared)),
-        Section("Lines", (lines.lines_page(book, templates),)),
+        Section("Lines", (home.lines_page(book, templates),)),
     ]
 
 
-def _functions(book: Book, templates: Templates) -> tuple[Page | Section, ...]:
-    found = tables.tables_of(book)
-    listed: list[Page | Section] = [tables.overview_page(found, templates)]
+def _function_sections(book: Book, templates: Templates) -> tuple[Page | Section, ...]:
+    found = group_tables(book)
+    listed: list[Page | Section] = [functions_overview_page(found, templates)]
     for table in found:
-        groups = [Section(title, _group(title, names, table, book, templates)) for title, names in table.groups]
-        listed.append(Section(table.title, (tables.table_page(table, book, templates), *groups)))
+        groups = [Section(title, _group_pages(title, names, table, book, templates)) for title, names in table.groups]
+        listed.append(Section(table.title, (table_page(table, book, templates), *groups)))
     return tuple(listed)
 
 
-def _group(title: str, names: Sequence[str], table: tables.Table, book: Book, templates: Templates) -> tuple[Page, ...]:
+def _group_pages(title: str, names: Sequence[str], table: Table, book: Book, templates: Templates) -> tuple[Page, ...]:
     """Return the pages of a group, listed by their titles without the group's prefix."""
-    where = (table.path, table.title)
-    pages = (functions.function_page(name, book, templates, note, where) for name in names)
+    table_link = (table.path, table.title)
+    pages = (functions.function_page(name, book, templates, note, table_link) for name in names)
     return tuple(replace(page, listed=page.title.removeprefix(f"{title}_")) for page in pages)
+
+
+_MIN_GROUP_SIZE = 3  # minimum number of functions in a group
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of functions: the path of its page, its title and description, and its functions in titled groups."""
+
+    path: str
+    title: str
+    about: str
+    groups: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """All functions of the table."""
+        return tuple(function for _, functions in self.groups for function in functions)
+
+
+def group_tables(book: Book) -> list[Table]:
+    """Return the tables of a book, without empty ones."""
+    names: dict[Kind, dict[str, list[str]]] = {kind: {} for kind in Kind}
+    for each in book.described:
+        names[each.kind].setdefault(each.table, []).append(each.name)
+    api, legacy = ([name for table in names[kind].values() for name in table] for kind in (Kind.API, Kind.LEGACY))
+    found = [
+        Table("tables/pjrt.html", "PJRT C API", "The function table of a plug-in.", _group_by_prefix(api, 2)),
+        Table(
+            *("tables/extensions.html", "Extensions", "Optional extensions of a plug-in's table."),
+            _group_by_table(names[Kind.EXTENSION]),
+        ),
+        Table(
+            *(
+                "tables/objects.html",
+                "Objects' own tables",
+                "Functions that objects carry. Their calls are not recorded.",
+            ),
+            _group_by_table(names[Kind.OBJECT]),
+        ),
+        Table(
+            *(
+                "tables/tpu.html",
+                "TPU C API of 2023",
+                "Functions that jaxlib 0.4.13 looks up by name, from before PJRT.",
+            ),
+            _group_by_prefix(legacy, 1),
+        ),
+        Table(
+            *("tables/others.html", "Other functions", "Recorded functions that are in none of these tables."),
+            _group_by_prefix(sorted(book.undescribed()), 1),
+        ),
+    ]
+    return [table for table in found if table.groups]
+
+
+def _group_by_table(names: Mapping[str, Sequence[str]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple((table, tuple(functions)) for table, functions in sorted(names.items()))
+
+
+def _group_by_prefix(names: Sequence[str], words: int) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Group the names by their first words; small groups are merged into the last group."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault("_".join(re.split(r"_|::", name)[:words]), []).append(name)
+    small = [name for group in groups.values() if len(group) < _MIN_GROUP_SIZE for name in group]
+    large = [(prefix, tuple(group)) for prefix, group in groups.items() if len(group) >= _MIN_GROUP_SIZE]
+    return (*large, ("Others" if large else "All", tuple(small))) if small else tuple(large)
+
+
+def table_page(table: Table, book: Book, templates: Templates) -> Page:
+    """Return the page of a table: a row per function, a column per set-up that called any."""
+    setups = [setup for setup in book.setups if any(book.calls_in(name, setup) for name in table.functions)]
+    html, headings = templates.page("table.html", table.path, table=table, setups=setups)
+    return Page(table.path, table.title, html, headings, f'<h1 id="top">{table.title}</h1><p>{table.about}</p>')
+
+
+def functions_overview_page(tables: Iterable[Table], templates: Templates) -> Page:
+    """Return the page that lists all tables."""
+    html, headings = templates.page("tables.html", addresses.FUNCTIONS, tables=tuple(tables))
+    return Page(addresses.FUNCTIONS, "Functions", html, headings, '<h1 id="top">Functions</h1>')

@@ -39,14 +39,14 @@ class Document:
     public: str | None
 
 
-def documents_of(repository: Path, public: str | None) -> list[Document]:
+def find_documents(repository: Path, public: str | None) -> list[Document]:
     """Return the documentation of a checkout, the README first. `public` is the web address of its folder."""
     paths = [repository / name for name in _PAGES if (repository / name).is_file()]
     paths[1:1] = sorted(path for path in (repository / "docs").rglob("*.md") if path.is_file())
-    return [_document(path, repository, public) for path in paths]
+    return [_read_document(path, repository, public) for path in paths]
 
 
-def _document(file: Path, repository: Path, public: str | None) -> Document:
+def _read_document(file: Path, repository: Path, public: str | None) -> Document:
     text = file.read_text("utf-8")
     path = file.relative_to(repository).as_posix()
     title = _HEADING.search(text)
@@ -58,13 +58,13 @@ def _document(file: Path, repository: Path, public: str | None) -> Document:
         },
         key=lambda picture: picture.source,
     )
-    name = "About framedex" if path == "README.md" else _plain(title[1]) if title else file.stem
+    name = "About framedex" if path == "README.md" else _strip_markup(title[1]) if title else file.stem
     # mkdocs would turn a README into the index page of its folder.
     source = "about.md" if path == "README.md" else path
     return Document(path, source, name, text, tuple(pictures), public)
 
 
-def _plain(heading: str) -> str:
+def _strip_markup(heading: str) -> str:
     return re.sub(r"\[([^]]*)\]\([^)]*\)|`", r"\1", heading).strip()
 
 
@@ -73,7 +73,7 @@ def heading_anchor(text: str, separator: str) -> str:
     return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", separator)
 
 
-def within_site(html: str, document: Document, documents: Sequence[Document]) -> str:
+def resolve_links(html: str, document: Document, documents: Sequence[Document]) -> str:
     """Return a document's HTML with links to pages of the site or to the web; other links are replaced by their text.
 
     mkdocs has already resolved links between pages of the same name.
@@ -83,21 +83,21 @@ def within_site(html: str, document: Document, documents: Sequence[Document]) ->
     built = {posixpath.normpath(page) for page in pages.values()}
     built.update(picture.source for each in documents for picture in each.pictures)
 
-    def settle(found: re.Match[str]) -> str:
-        to = found["to"]
-        if _ADDRESS.match(to):
+    def resolve(found: re.Match[str]) -> str:
+        link = found["to"]
+        if _ADDRESS.match(link):
             return found[0]
-        path, mark, anchor = to.partition("#")
+        path, mark, anchor = link.partition("#")
         target = posixpath.normpath(posixpath.join(posixpath.dirname(own), path))
         if target in built:
             return found[0]
         if target in pages:
-            to = posixpath.relpath(pages[target], posixpath.dirname(own) or ".") + mark + anchor
+            link = posixpath.relpath(pages[target], posixpath.dirname(own) or ".") + mark + anchor
         elif document.public and not target.startswith(".."):
-            to = f"{document.public}/{target}{mark}{anchor}"
+            link = f"{document.public}/{target}{mark}{anchor}"
         else:
             return found["text"]
-        return f'<a {found["before"]}href="{to}"{found["after"]}>{found["text"]}</a>'
+        return f'<a {found["before"]}href="{link}"{found["after"]}>{found["text"]}</a>'
 
     html = html.replace("<table>", _WIDE + '<table class="data">').replace("</table>", "</table></div>")
-    return _LINK.sub(settle, html)
+    return _LINK.sub(resolve, html)

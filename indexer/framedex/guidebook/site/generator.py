@@ -6,6 +6,8 @@ loads nothing from the network. The same pages give the same bytes.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import json
 import logging
@@ -19,10 +21,8 @@ from markupsafe import escape
 
 from framedex.errors import FramedexError
 from framedex.guidebook.site import addresses
-from framedex.guidebook.site.documents import Document, heading_anchor, within_site
-from framedex.guidebook.site.page import Page, Section
-from framedex.guidebook.site.policy import with_policy
-from framedex.guidebook.site.theme import settled
+from framedex.guidebook.site.documents import Document, heading_anchor, resolve_links
+from framedex.guidebook.site.templates import Page, Section
 from framedex.plaintext import visible
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _ASSETS = Path(__file__).with_name("assets")
 # The theme adds its own title to content without a heading.
-_HOLDER = "<!-- framedex: the content, with its <h1> -->"
-_NEED_ADDRESS = ("404.html", "sitemap.xml")  # pages of the theme that need the site's address
+_CONTENT_PLACEHOLDER = "<!-- framedex: the content, with its <h1> -->"
+_PAGES_NEEDING_ADDRESS = ("404.html", "sitemap.xml")  # pages of the theme that need the site's address
 # Separates search words: a name with underscores is one word.
 _SEPARATOR = r"[\s\-.,:;!?=()\[\]{}<>\"'`/]+"
 
@@ -54,10 +54,10 @@ def build(title: str, sections: Sequence[Page | Section], documents: Sequence[Do
     configuration.write_text(json.dumps(_configuration(title, sections, documents, sources, site)))
     config = load_config(str(configuration))
     config.mdx_configs["toc"]["slugify"] = heading_anchor
-    config.plugins["framedex"] = _plugin(sections, documents)
+    config.plugins["framedex"] = _make_plugin(sections, documents)
     logger = logging.getLogger("mkdocs")
     level = logger.level
-    logger.setLevel(logging.ERROR)  # mkdocs warns of links that `within_site` resolves
+    logger.setLevel(logging.ERROR)  # mkdocs warns of links that `resolve_links` resolves
     try:
         build_site(config)
     finally:
@@ -88,7 +88,7 @@ def _configuration(
         "site_name": html.escape(visible(title), quote=False),
         "docs_dir": str(sources),
         "site_dir": str(site),
-        "nav": [*map(_listed, sections), *_documentation(documents)],
+        "nav": [*map(_navigation_entry, sections), *_documentation(documents)],
         "theme": {
             "name": "material",
             "font": False,  # system fonts: web fonts would need the network
@@ -114,10 +114,10 @@ def _configuration(
     }
 
 
-def _listed(entry: Page | Section) -> dict[str, Any]:
+def _navigation_entry(entry: Page | Section) -> dict[str, Any]:
     if isinstance(entry, Page):
-        return {str(escape(visible(entry.listed or entry.title))): _source(entry)}
-    return {str(escape(visible(entry.title))): [_listed(each) for each in entry.entries]}
+        return {str(escape(visible(entry.listed or entry.title))): _source_path(entry)}
+    return {str(escape(visible(entry.title))): [_navigation_entry(each) for each in entry.entries]}
 
 
 def _documentation(documents: Sequence[Document]) -> list[dict[str, Any]]:
@@ -125,51 +125,51 @@ def _documentation(documents: Sequence[Document]) -> list[dict[str, Any]]:
     return [{"Documentation": listed}] if listed else []
 
 
-def _source(page: Page) -> str:
+def _source_path(page: Page) -> str:
     return page.path.removesuffix(".html") + ".md"
 
 
-def _boost(page: Page) -> float:
+def _search_boost(page: Page) -> float:
     """Return the search boost of a page: shorter names first among similar names, complete lists last."""
     if page.path in (addresses.RUNS, addresses.LINES):
         return 0.5
     return round(1 + 100 / max(len(page.title), 1), 3)
 
 
-def _plugin(sections: Sequence[Page | Section], documents: Sequence[Document]) -> Any:
+def _make_plugin(sections: Sequence[Page | Section], documents: Sequence[Document]) -> Any:
     """Return an mkdocs plug-in that provides the pages. The class is local because its base class needs mkdocs."""
     from mkdocs.plugins import BasePlugin, event_priority
     from mkdocs.structure.files import File
     from mkdocs.structure.toc import AnchorLink, TableOfContents
 
-    pages: Mapping[str, Page] = {_source(page): page for page in Section("", tuple(sections)).pages()}
-    read: Mapping[str, Document] = {document.source: document for document in documents}
+    pages: Mapping[str, Page] = {_source_path(page): page for page in Section("", tuple(sections)).pages()}
+    documents_by_source: Mapping[str, Document] = {document.source: document for document in documents}
     contents: dict[str, str] = {}
 
     class Guidebook(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """Keeps HTML contents away from the Markdown parser and from the clean-up of the theme's HTML."""
 
         def on_config(self, config: MkDocsConfig) -> None:
-            config.theme.static_templates.difference_update(_NEED_ADDRESS)
+            config.theme.static_templates.difference_update(_PAGES_NEEDING_ADDRESS)
 
         def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
-            for path in _NEED_ADDRESS:
+            for path in _PAGES_NEEDING_ADDRESS:
                 if (file := files.get_file_from_path(path)) is not None:
                     files.remove(file)
             for path, page in pages.items():
-                head = json.dumps({"title": str(escape(visible(page.title))), "search": {"boost": _boost(page)}})
+                head = json.dumps({"title": str(escape(visible(page.title))), "search": {"boost": _search_boost(page)}})
                 files.append(File.generated(config, path, content=f"---\n{head}\n---\n"))
-            for path, document in read.items():
+            for path, document in documents_by_source.items():
                 files.append(File.generated(config, path, content=document.text))
             pictures = {picture.source: picture.file for document in documents for picture in document.pictures}
             for path, picture in sorted(pictures.items()):
                 files.append(File.generated(config, path, abs_src_path=str(picture)))
             return files
 
-        def on_page_content(self, made: str, *, page: Built, config: MkDocsConfig, files: Files) -> str:
+        def on_page_content(self, html_content: str, *, page: Built, config: MkDocsConfig, files: Files) -> str:
             path = page.file.src_uri
-            if path in read:
-                contents[path] = within_site(made, read[path], documents)
+            if path in documents_by_source:
+                contents[path] = resolve_links(html_content, documents_by_source[path], documents)
                 return contents[path]
             own = pages[path]
             page.toc = TableOfContents(
@@ -180,11 +180,63 @@ def _plugin(sections: Sequence[Page | Section], documents: Sequence[Document]) -
 
         @event_priority(-100)  # after the search plug-in, which reads the content
         def on_page_context(self, context: Any, *, page: Built, config: MkDocsConfig, nav: Any) -> Any:
-            page.content = _HOLDER
+            page.content = _CONTENT_PLACEHOLDER
             return context
 
         def on_post_page(self, output: str, *, page: Built, config: MkDocsConfig) -> str:
-            around = settled(re.sub(r"\s*\n\s*", "\n", output))
-            return with_policy(around).replace(_HOLDER, contents.pop(page.file.src_uri))
+            frame = correct_theme(re.sub(r"\s*\n\s*", "\n", output))
+            return add_policy(frame).replace(_CONTENT_PLACEHOLDER, contents.pop(page.file.src_uri))
 
     return Guidebook()
+
+
+_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+_CHARSET = '<meta charset="utf-8">'
+
+
+def add_policy(html: str) -> str:
+    """Return the page with its policy, which allows the page's inline scripts by digest."""
+    scripts = sorted({f"'sha256-{_digest(found[1])}'" for found in _SCRIPT.finditer(html)})
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src 'self' {' '.join(scripts)}",
+            "style-src 'self' 'unsafe-inline'",  # the theme's search sets styles
+            "img-src 'self' data:",
+            "font-src 'self'",
+            "connect-src 'self'",
+            "worker-src 'self'",
+            "frame-src 'self'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+    return html.replace(_CHARSET, f'{_CHARSET}\n<meta http-equiv="Content-Security-Policy" content="{policy}">', 1)
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+_CHANGES = (
+    (re.compile(r"<!doctype html>"), "<!DOCTYPE html>"),
+    # `autocomplete` is not valid for checkboxes.
+    (re.compile(r'(<input class="md-toggle"[^>]*?) autocomplete="off"'), r"\1"),
+    (re.compile(r' tabindex=""'), ""),
+    # `aria-expanded` is not valid for `nav`.
+    (re.compile(r'(<nav class="md-nav"[^>]*?) aria-expanded="(?:true|false)"'), r"\1"),
+    (re.compile(r'(<div class="md-search" data-md-component="search" role="dialog")>'), r'\1 aria-label="Search">'),
+    # Both forms act on input, but accessibility rules require a submit button.
+    (re.compile(r'(<form class="md-header__option"[^>]*>)'), r'\1<button type="submit" hidden>Choose</button>'),
+    (re.compile(r'(<form class="md-search__form"[^>]*>)'), r'\1<button type="submit" hidden>Search</button>'),
+)
+_CONTENTS = 'aria-label="Table of contents"'
+
+
+def correct_theme(html: str) -> str:
+    """Return a page of the theme, without its own content, corrected."""
+    for pattern, replacement in _CHANGES:
+        html = pattern.sub(replacement, html)
+    if html.count(_CONTENTS) > 1:  # narrow windows show the list twice
+        html = html.replace(_CONTENTS, 'aria-label="On this page"', 1)
+    return html

@@ -1,4 +1,4 @@
-"""The first page: an introduction to the guidebook, its sections, and its data."""
+"""The pages about the whole guidebook: home, runs, and calling program lines."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from collections import defaultdict
 from markupsafe import Markup
 
 from framedex.guidebook.site import addresses
-from framedex.guidebook.site.book import Book, Setup, setup_of
-from framedex.guidebook.site.drawing import arrow_tip
-from framedex.guidebook.site.page import Page
-from framedex.guidebook.site.templates import Templates
-from framedex.model.guidebook.described import Kind
-from framedex.model.guidebook.observed import Counted, Run
+from framedex.guidebook.site.book import Book, Setup, run_setup
+from framedex.guidebook.site.html_text import draw_arrow_tip
+from framedex.guidebook.site.templates import Page, Templates
+from framedex.model.guidebook import Counted, Kind, Place, Run
 
 _LAYERS = (
     ("A line of Python", "jax.device_put(1)"),
@@ -27,7 +25,7 @@ def home_page(book: Book, templates: Templates) -> Page:
     """Return the first page."""
     runs: dict[Setup, list[Run]] = defaultdict(list)
     for run in book.observations.runs:
-        runs[setup_of(run)].append(run)
+        runs[run_setup(run)].append(run)
     called = [name for name in book.function_pages if book.calls(name)]
     most = sorted((Counted(name, book.calls(name)) for name in called), key=lambda each: (-each.count, each.name))
     html, headings = templates.page(
@@ -37,7 +35,7 @@ def home_page(book: Book, templates: Templates) -> Page:
         most=most[:12],
         of_the_api=sum(1 for each in book.described if each.kind == Kind.API),
         callers=book.called_by_frameworks(Kind.API),
-        picture=_picture(),
+        picture=_draw_layers(),
         tasks=len({task.name for task in book.observations.tasks}),
     )
     searched = '<h1 id="top">Guidebook</h1>'
@@ -51,7 +49,7 @@ def runs_page(book: Book, templates: Templates) -> Page:
     return Page(addresses.RUNS, "Runs", html, headings, searched)
 
 
-def _picture() -> Markup:
+def _draw_layers() -> Markup:
     """Draw the layers that a call passes through, with the one where it is recorded."""
     width, gap, height = 148, 20, 84
     parts = []
@@ -76,4 +74,37 @@ def _picture() -> Markup:
         '<title id="layers-t">From a line of Python through the framework and its C++ half to the PJRT C API, where'
         " calls are recorded, and on to the plug-in</title>"
         "{tip}{parts}</svg>"
-    ).format(w=whole, h=height, tip=arrow_tip("layers-tip"), parts=Markup("").join(parts))
+    ).format(w=whole, h=height, tip=draw_arrow_tip("layers-tip"), parts=Markup("").join(parts))
+
+
+_MAX_FILES = 60
+_MAX_LINES = 60  # per file
+_MAX_FUNCTIONS = 12  # per line
+
+
+def lines_page(book: Book, templates: Templates) -> Page:
+    """Return the page: files by name, with their lines in order, and the functions called from each."""
+    files: dict[str, dict[Place, dict[str, int]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(int)))
+    for observed in book.observations.functions:
+        for place, calls in observed.lines:
+            files[place.text.rpartition(":")[0] or place.text][place][observed.function] += calls
+    shown = [
+        (file, _line_rows(files[file])[:_MAX_LINES], len(files[file]) - _MAX_LINES)
+        for file in sorted(files)[:_MAX_FILES]
+    ]
+    html, headings = templates.page(
+        *("lines.html", addresses.LINES), files=shown, left_out=len(files) - len(shown), most=_MAX_FUNCTIONS
+    )
+    searched = templates.fill("lines_searched.html", addresses.LINES, files=shown)
+    return Page(addresses.LINES, "Lines", html, headings, searched)
+
+
+def _line_rows(places: dict[Place, dict[str, int]]) -> list[tuple[Place, str, int, list[str]]]:
+    rows = []
+    for place, functions in places.items():
+        line = place.text.rpartition(":")[2]
+        rows.append(
+            (place, line, sum(functions.values()), sorted(functions, key=lambda name: (-functions[name], name)))
+        )
+    rows.sort(key=lambda row: (int(row[1]) if row[1].isdecimal() else 0, row[1]))
+    return rows

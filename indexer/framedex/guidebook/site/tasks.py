@@ -8,17 +8,14 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from framedex.guidebook.site import addresses
-from framedex.guidebook.site.book import Book, setup_of
-from framedex.guidebook.site.page import Page
-from framedex.guidebook.site.prose import prose
-from framedex.guidebook.site.roads import Budget, road_html
-from framedex.guidebook.site.templates import Templates
-from framedex.guidebook.site.text import brief, lines_of
-from framedex.model.guidebook.observed import Step, StepCall, Task
+from framedex.guidebook.site.book import Book, run_setup
+from framedex.guidebook.site.html_text import Budget, format_lines, render_path, render_prose, shorten
+from framedex.guidebook.site.templates import Page, Templates
+from framedex.model.guidebook import Step, StepCall, Task
 from framedex.plaintext import visible
 
-_ROADS = 140_000  # characters of a page of at most 300 kB
-_MOST_CALLS = 60  # per step
+_PATHS_CHARACTERS = 140_000  # characters of a page of at most 300 kB
+_MAX_CALLS = 60  # per step
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +34,14 @@ class ShownStep:
 def task_page(task: Task, book: Book, templates: Templates) -> Page:
     """Return the page of a task."""
     path = book.task_pages[task]
-    links = {each: addresses.between(path, page) for each, page in book.function_pages.items()}
+    links = {each: addresses.relative_link(path, page) for each, page in book.function_pages.items()}
     html, headings = templates.page(
         "task.html",
         path,
-        title=prose_line(task.title, links),
-        text=prose(task.text, links),
+        title=render_line(task.title, links),
+        text=render_prose(task.text, links),
         run=book.runs[task.run],
-        steps=_steps(task.steps, links),
+        steps=_show_steps(task.steps, links),
         same=[
             (page, book.runs[other.run])
             for other, page in book.task_pages.items()
@@ -56,7 +53,7 @@ def task_page(task: Task, book: Book, templates: Templates) -> Page:
     return Page(path, title, html, headings, searched, _setup_text(book, task))
 
 
-def by_program(book: Book) -> list[tuple[str, list[Task]]]:
+def group_by_program(book: Book) -> list[tuple[str, list[Task]]]:
     """Return the tasks of each program, with its title as text."""
     programs: dict[str, list[Task]] = {}
     for task in book.observations.tasks:
@@ -64,60 +61,60 @@ def by_program(book: Book) -> list[tuple[str, list[Task]]]:
     return [(tasks[0].title.replace("`", ""), tasks) for tasks in programs.values()]
 
 
-def overview_page(book: Book, templates: Templates) -> Page:
+def tasks_overview_page(book: Book, templates: Templates) -> Page:
     """Return the page of all tasks, grouped by program."""
-    links = {each: addresses.between(addresses.TASKS, page) for each, page in book.function_pages.items()}
+    links = {each: addresses.relative_link(addresses.TASKS, page) for each, page in book.function_pages.items()}
     rows = [
         (
-            prose_line(tasks[0].title, links),
-            prose(tasks[0].text, links),
+            render_line(tasks[0].title, links),
+            render_prose(tasks[0].text, links),
             [(book.task_pages[task], book.runs[task.run]) for task in tasks],
         )
-        for _, tasks in by_program(book)
+        for _, tasks in group_by_program(book)
     ]
     html, headings = templates.page("tasks.html", addresses.TASKS, tasks=rows)
     return Page(addresses.TASKS, "Tasks", html, headings, '<h1 id="top">Tasks</h1>')
 
 
 def _setup_text(book: Book, task: Task) -> str:
-    setup = setup_of(book.runs[task.run])
+    setup = run_setup(book.runs[task.run])
     return f"{setup.calls_from}, {setup.plugin}"
 
 
-def prose_line(text: str, links: dict[str, str]) -> Markup:
+def render_line(text: str, links: dict[str, str]) -> Markup:
     """Return a text of one line as HTML, without a paragraph around it."""
-    shown = prose(" ".join(text.split()), links)
+    shown = render_prose(" ".join(text.split()), links)
     return Markup(shown.removeprefix("<p>").removesuffix("</p>"))
 
 
-def _steps(steps: Sequence[Step], links: dict[str, str]) -> list[ShownStep]:
+def _show_steps(steps: Sequence[Step], links: dict[str, str]) -> list[ShownStep]:
     """Return the steps. Each gets an equal share of the remaining room for stack paths."""
-    shown, left = [], _ROADS
+    shown, left = [], _PATHS_CHARACTERS
     for place, step in enumerate(steps):
         share = left // (len(steps) - place)
         budget = Budget(share)
-        shown.append(_step(step, links, budget))
+        shown.append(_show_step(step, links, budget))
         left -= share - budget.left
     return shown
 
 
-def _step(step: Step, links: dict[str, str], budget: Budget) -> ShownStep:
-    listed = step.calls[:_MOST_CALLS]
+def _show_step(step: Step, links: dict[str, str], budget: Budget) -> ShownStep:
+    listed = step.calls[:_MAX_CALLS]
     roads = {}
     lacks_roads = False
-    for place in by_weight(listed):
-        road = road_html(listed[place].road) if listed[place].road else Markup("")
+    for place in prioritize_calls(listed):
+        road = render_path(listed[place].road) if listed[place].road else Markup("")
         fits = budget.take(road)
         roads[place] = road if fits else Markup("")
         lacks_roads = lacks_roads or not fits
     shown = [(call, roads[place]) for place, call in enumerate(listed)]
-    left_out = step.left_out + sum(1 + call.repeated for call in step.calls[_MOST_CALLS:])
+    left_out = step.left_out + sum(1 + call.repeated for call in step.calls[_MAX_CALLS:])
     calls = sum(1 + call.repeated for call in step.calls) + step.left_out
-    text, code = prose(step.text, links), python_html(step.code)
-    return ShownStep(brief(step.title), text, code, shown, calls, left_out, lacks_roads)
+    text, code = render_prose(step.text, links), highlight_python(step.code)
+    return ShownStep(shorten(step.title), text, code, shown, calls, left_out, lacks_roads)
 
 
-def by_weight(calls: Sequence[StepCall]) -> list[int]:
+def prioritize_calls(calls: Sequence[StepCall]) -> list[int]:
     """Return the positions of calls by priority for a stack path: the longest of each function first, then the rest.
 
     So a step that compiles shows the path to the compilation, even after many queries of buffers.
@@ -129,7 +126,7 @@ def by_weight(calls: Sequence[StepCall]) -> list[int]:
     return [*firsts.values(), *sorted(set(longest) - set(firsts.values()))]
 
 
-def python_html(code: str) -> Markup:
+def highlight_python(code: str) -> Markup:
     """Return highlighted Python code."""
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
@@ -138,6 +135,6 @@ def python_html(code: str) -> Markup:
     if not code.strip():
         return Markup("")
     if len(code) > 20_000:
-        return Markup('<div class="highlight"><pre><code>{}</code></pre></div>').format(lines_of(code))
+        return Markup('<div class="highlight"><pre><code>{}</code></pre></div>').format(format_lines(code))
     safe = "\n".join(visible(line) for line in code.expandtabs(4).splitlines())
     return Markup(highlight(safe, PythonLexer(), HtmlFormatter(cssclass="highlight", wrapcode=True)))

@@ -1,8 +1,10 @@
-"""The page templates: their filters and globals, and the headings of their output."""
+"""Pages as the input of the generator, and their templates with filters, globals and headings."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,42 @@ from markupsafe import Markup
 
 from framedex import words
 from framedex.guidebook.site import addresses
-from framedex.guidebook.site.book import Book, setup_of
-from framedex.guidebook.site.text import brief, lines_of, linked, public, times
+from framedex.guidebook.site.book import Book, run_setup
+from framedex.guidebook.site.html_text import format_lines, format_times, link_place, public_address, shorten
 from framedex.plaintext import visible
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page: its path in the site, its title as text, its content as HTML, and its headings as anchor and text.
+
+    `searched` is HTML that search indexes instead of the content. `listed` is a shorter title for lists that make the
+    rest obvious; empty if there is none.
+    """
+
+    path: str
+    title: str
+    html: str
+    headings: tuple[tuple[str, str], ...]
+    searched: str
+    listed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A titled group of pages and sections, in listed order."""
+
+    title: str
+    entries: tuple[Page | Section, ...]
+
+    def pages(self) -> Iterator[Page]:
+        """Yield all pages of the section and of nested sections."""
+        for entry in self.entries:
+            if isinstance(entry, Page):
+                yield entry
+            else:
+                yield from entry.pages()
+
 
 _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 
@@ -26,19 +61,19 @@ class Templates:
             loader=FileSystemLoader(Path(__file__).with_name("templates")),
             autoescape=True,
             undefined=StrictUndefined,
-            finalize=_shown,
+            finalize=_make_visible,
             trim_blocks=True,
             lstrip_blocks=True,
         )
         self._environment.filters.update(
             duration=words.duration,
             count=words.count,
-            public=public,
-            times=times,
-            brief=brief,
-            lines_of=lines_of,
-            linked=linked,
-            setup=setup_of,
+            public_address=public_address,
+            format_times=format_times,
+            shorten=shorten,
+            format_lines=format_lines,
+            link_place=link_place,
+            setup=run_setup,
             anchor=addresses.anchor,
         )
         self._environment.filters["calls_of"] = book.calls
@@ -48,7 +83,7 @@ class Templates:
         """Return a template as HTML, for the page at a path of the site."""
 
         def to(target: str) -> str:
-            return addresses.between(path, target)
+            return addresses.relative_link(path, target)
 
         return self._environment.get_template(template).render(path=path, to=to, **contents)
 
@@ -58,6 +93,6 @@ class Templates:
         return html, tuple((anchor, Markup(text).striptags()) for anchor, text in _HEADING.findall(html))
 
 
-def _shown(value: Any) -> Any:
+def _make_visible(value: Any) -> Any:
     """Return a text with invisible characters escaped; escaping for HTML follows later."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

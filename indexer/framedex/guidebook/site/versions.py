@@ -1,15 +1,16 @@
-"""The page of API versions, with the additions in each."""
+"""The pages of API versions and of differences: between two chosen sides, and between a framework's versions."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from framedex.guidebook.site import addresses
 from framedex.guidebook.site.book import Book
-from framedex.guidebook.site.page import Page
-from framedex.guidebook.site.templates import Templates
-from framedex.model.guidebook.described import ApiRelease
+from framedex.guidebook.site.templates import Page, Templates
+from framedex.model.guidebook import ApiRelease, ChangedRoad, ComparedFunction, Comparison
 
 
 def versions_page(book: Book, releases: Sequence[ApiRelease], templates: Templates) -> Page:
@@ -34,3 +35,70 @@ def versions_page(book: Book, releases: Sequence[ApiRelease], templates: Templat
         versions=[(minor, shipped[minor], functions[minor], fields[minor]) for minor in minors],
     )
     return Page(addresses.VERSIONS, "Versions", html, headings, '<h1 id="top">Versions of the API</h1>')
+
+
+_MAX_PATHS = 50
+_MAX_CALLS = 30  # of a stack path, from a little before its first difference
+_CALLS_BEFORE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCall:
+    """A call in a side-by-side list; `sign` is "-" if only the left side has it, "+" if only the right, else empty."""
+
+    sign: str
+    function: str
+
+
+def comparison_page(comparison: Comparison, templates: Templates) -> Page:
+    """Return the page of a comparison: functions called by one side only, those called by both, and differing steps."""
+    both = [each for each in comparison.functions if each.left and each.right]
+    html, headings = templates.page(
+        *("comparison.html", addresses.COMPARISON),
+        comparison=comparison,
+        one_sided=[
+            (comparison.left, [each for each in comparison.functions if not each.right]),
+            (comparison.right, [each for each in comparison.functions if not each.left]),
+        ],
+        both=sorted(both, key=_call_ratio_key),
+        roads=_show_changes(comparison.roads),
+        more=len(comparison.roads) - _MAX_PATHS,
+    )
+    return Page(addresses.COMPARISON, "Comparison", html, headings, '<h1 id="top">Comparison</h1>')
+
+
+def changes_page(roads: Sequence[ChangedRoad], templates: Templates) -> Page:
+    """Return the page of steps that changed between a framework's versions."""
+    html, headings = templates.page(
+        *("changes.html", addresses.CHANGES), roads=_show_changes(roads), more=len(roads) - _MAX_PATHS
+    )
+    return Page(addresses.CHANGES, "Changed stack paths", html, headings, '<h1 id="top">Changed stack paths</h1>')
+
+
+def _call_ratio_key(each: ComparedFunction) -> tuple[float, str]:
+    """Return a sort key that puts the functions with the largest ratio of calls first."""
+    left, right = (each.left.calls if each.left else 0), (each.right.calls if each.right else 0)
+    return (min(left, right) / max(left, right, 1), each.function)
+
+
+def _show_changes(roads: Sequence[ChangedRoad]) -> list[tuple[ChangedRoad, list[ShownCall], int]]:
+    """Return the changed steps with their calls side by side, and the number of calls not shown."""
+    shown = []
+    for road in roads[:_MAX_PATHS]:
+        calls = _align_calls(road)
+        start = max(next((index for index, call in enumerate(calls) if call.sign), 0) - _CALLS_BEFORE, 0)
+        part = calls[start : start + _MAX_CALLS]
+        shown.append((road, part, len(calls) - start - len(part)))
+    return shown
+
+
+def _align_calls(road: ChangedRoad) -> list[ShownCall]:
+    found = []
+    matcher = SequenceMatcher(a=road.left_calls, b=road.right_calls, autojunk=False)
+    for kind, left, left_end, right, right_end in matcher.get_opcodes():
+        if kind == "equal":
+            found += [ShownCall("", name) for name in road.left_calls[left:left_end]]
+        else:
+            found += [ShownCall("-", name) for name in road.left_calls[left:left_end]]
+            found += [ShownCall("+", name) for name in road.right_calls[right:right_end]]
+    return found

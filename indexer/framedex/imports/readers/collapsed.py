@@ -14,8 +14,8 @@ from framedex.imports.building import Builder
 from framedex.imports.names import frame_of_austin, frame_of_text, thread_id, thread_of_text
 from framedex.imports.source import HEAD, Source, lines_of
 from framedex.imports.values import Value, Weighing
+from framedex.lazy import compiled_on_use
 from framedex.model import ToldFrame
-from framedex.patterns import compiled_on_use
 
 _LINE = compiled_on_use(r"(?P<stack>.*\S)\s+(?P<weights>-?\d{1,18}(?:,[01],-?\d{1,18})?)$")
 _AUSTIN = compiled_on_use(r"P\d+;T(?:\d+:)?(?P<tid>\d+)(?:;|$)")  # its first frames: the process and the thread

@@ -18,8 +18,8 @@ from framedex.imports.building import Builder
 from framedex.imports.names import frame_of_text, told_frame
 from framedex.imports.source import Source, lines_of
 from framedex.imports.values import Value, Weighing
+from framedex.lazy import compiled_on_use
 from framedex.model import Language, ToldFrame
-from framedex.patterns import compiled_on_use
 
 # comm, pid/tid or tid, perhaps [cpu] and flags, seconds, the period, the event, and behind it what is of the event.
 _HEADING = compiled_on_use(

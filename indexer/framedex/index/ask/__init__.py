@@ -1,5 +1,5 @@
 """The queries of an index, one package per subject.
 
-`answers.py` has their common parts, `sql.py` the SQL of users and agents, `frame_sources.py` the origin of each line,
-`below_lines.py` the stacks below lines, for a diff.
+`sql.py` runs the SQL of users and agents, `frame_sources.py` finds the origin of each line, and `below_lines.py` reads
+the stacks below lines for a diff.
 """

@@ -4,45 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from framedex.index.ask.call.pythonlines import lines_of_nodes, python_nodes
-from framedex.index.ask.capture.tree import End, nested_durations
-from framedex.index.ask.guidebook.places import NOWHERE
-from framedex.index.ask.guidebook.stacks import UNMERGED, Way, Ways
+from framedex.index.ask.call.python_lines import lines_of_nodes, python_nodes
+from framedex.index.ask.capture.contents import End, read_nested_durations
+from framedex.index.ask.guidebook.stacks import NO_PLACE, UNMERGED, ShownPath, StackPaths
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.rows import Reader
-from framedex.model.below_lines import BelowLine
-from framedex.model.guidebook.observed import Passed
+from framedex.model.functions import BelowLine
+from framedex.model.guidebook import Passed
 
-_SPANS = 16
-"""Spans of calls per kind that are searched for quick ones: some thousand calls suffice."""
+_MAX_SPANS = 16
+"""Limit of call spans per kind that are read for the first decile: a few thousand calls suffice."""
 
 
 def below_lines(reader: Reader, capture: int) -> Iterator[BelowLine]:
     """Yield the calls of a capture by program line, boundary function and path between them; times in ns."""
-    ways = Ways(reader, capture)
-    nested = nested_durations(reader, capture)
-    quick = _quick(reader, capture)
+    stack_paths = StackPaths(reader, capture)
+    nested = read_nested_durations(reader, capture)
+    quick = _read_first_deciles(reader, capture)
     names: dict[int, str] = dict(reader.rows("SELECT id, name FROM boundaries"))
-    python = python_nodes(reader, {end.stack for end in ways.tree.ends})
+    python = python_nodes(reader, {end.stack for end in stack_paths.tree.ends})
     lines = lines_of_nodes(reader, python.values())
     query = f"SELECT id, user_node FROM nodes WHERE id {IN_JSON}"
     lowest: dict[int, int] = dict(reader.rows(query, json_list(sorted(set(python.values())))))
-    for end in ways.tree.ends:
+    for end in stack_paths.tree.ends:
         node = python.get(end.stack, 0)
         name = names[end.boundary]
         own = max(end.duration - nested.get((end.stack, end.boundary), 0), 0)
-        least = quick.get((end.stack, end.boundary), 0) * end.calls
+        minimum = quick.get((end.stack, end.boundary), 0) * end.calls
         yield BelowLine(
             line=lines.get(node),
             function=name,
-            way=(*_way(ways, end, lowest.get(node, 0), name), Passed(name, "boundary", NOWHERE, 0)),
+            way=(*_build_path(stack_paths, end, lowest.get(node, 0), name), Passed(name, "boundary", NO_PLACE, 0)),
             calls=end.calls,
             duration=own,
-            least=min(own, least * own // max(end.duration, 1)),  # scaled to own time if a call has nested calls
+            minimum=min(own, minimum * own // max(end.duration, 1)),  # scaled to own time if a call has nested calls
         )
 
 
-def _quick(reader: Reader, capture: int) -> dict[tuple[int, int], int]:
+def _read_first_deciles(reader: Reader, capture: int) -> dict[tuple[int, int], int]:
     """Return the first decile of durations (ns) by stack and function, among the calls of the first spans."""
     rows = reader.rows(
         "WITH spans AS (SELECT k.id, k.stack, k.boundary, s.first_call, s.last_call,"
@@ -52,16 +51,20 @@ def _quick(reader: Reader, capture: int) -> dict[tuple[int, int], int]:
         " row_number() OVER (PARTITION BY s.stack, s.boundary ORDER BY c.duration) AS number,"
         " count(*) OVER (PARTITION BY s.stack, s.boundary) AS calls FROM spans s"
         " CROSS JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = s.id"
-        f" WHERE s.number <= {_SPANS} AND c.duration >= 0)"
+        f" WHERE s.number <= {_MAX_SPANS} AND c.duration >= 0)"
         " SELECT stack, boundary, duration FROM ranked WHERE number = (calls + 9) / 10",
         capture,
     )
     return {(stack, boundary): duration for stack, boundary, duration in rows}
 
 
-def _way(ways: Ways, end: End, line: int, boundary: str) -> Way:
+def _build_path(stack_paths: StackPaths, end: End, line: int, boundary: str) -> ShownPath:
     """Return the frames from the line's node (0: none) to a call, with an unmerged Python stack first."""
     if not end.python_leaf:
-        return ways.way(ways.chain(end.leaf, line), boundary)
-    python = ways.way(ways.chain(end.python_leaf, line), boundary)
-    return (*python, Passed(UNMERGED, "native", NOWHERE, 0), *ways.way(ways.chain(end.leaf), boundary))
+        return stack_paths.build_path(stack_paths.chain(end.leaf, line), boundary)
+    python = stack_paths.build_path(stack_paths.chain(end.python_leaf, line), boundary)
+    return (
+        *python,
+        Passed(UNMERGED, "native", NO_PLACE, 0),
+        *stack_paths.build_path(stack_paths.chain(end.leaf), boundary),
+    )

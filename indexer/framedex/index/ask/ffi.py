@@ -1,4 +1,4 @@
-"""Queries for FFI: targets with handlers, sites and runs, for all captures or one source line."""
+"""Queries for FFI: targets with their handlers, call sites and runs, for all captures or one source line."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from framedex.errortext import full_message
+from framedex.errortext import message_with_code
 from framedex.ffi import Problem
-from framedex.ffi.explain import explain_error, explain_problem
 from framedex.ffi.model import (
     FfiHandler,
     FfiRegistration,
@@ -23,29 +22,29 @@ from framedex.ffi.model import (
     Signature,
     UnfinishedRun,
 )
+from framedex.ffi.signatures import explain_error, explain_problem
 from framedex.index.ask.ffi_sites import sites_by_id
 from framedex.index.ask.name.functions import functions_at
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.file.installed import is_installed
-from framedex.index.read.rows import arguments, frames_by_id, functions_by_id
-from framedex.index.read.spans import KIND_TABLES, Ids, calls_in
+from framedex.index.file.paths import is_installed
+from framedex.index.read.rows import decode_arguments, frames_by_id, functions_by_id
+from framedex.index.read.spans import KIND_TABLES, Ids, iter_calls
 from framedex.model import How, Join, Location, PythonLine
 
 if TYPE_CHECKING:
-    from framedex.index.read.asked import AskedLine
     from framedex.index.read.rows import Reader
+    from framedex.index.read.subjects import AskedLine
     from framedex.model import FfiSite, FrameRow, FunctionRow
 
 _EXECUTE = "execute"
-_MOST_SHAPES = 4
-_RECENT = 2_000
+_MAX_SHAPES = 4
+_MAX_RECENT_RUNS = 2_000
 
 _RUN_COLUMNS = "x.target, x.stage, c.id, k.stack, c.duration, k.error, c.arguments, r.join_id"
 # Starts from the FFI functions, since most captures have far more other calls.
 _RUN_TABLES = f"ffi_functions x CROSS JOIN {KIND_TABLES} LEFT JOIN ffi_runs r ON r.call = c.id"
 
-
-_HERE = "IN (SELECT id FROM captures)"
+_IN_SCOPE = "IN (SELECT id FROM captures)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,37 +66,37 @@ class Ffi:
     def targets(self) -> list[FfiTarget]:
         """Return the FFI targets with their handlers, sites, runs and problems.
 
-        Targets with the longest total duration come first, then those with problems, then merely registered ones.
+        Targets are sorted by total duration; targets without runs follow, those with problems first.
         """
-        return _targets(self.reader)
+        return _read_targets(self.reader)
 
     def unfinished_runs(self, target: str, stage: str) -> list[UnfinishedRun]:
         """Return the runs of a target's stage that had not returned at the end of their recording, oldest first."""
         rows = self.reader.rows(
-            f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE k.capture {_HERE} AND k.boundary = x.boundary"
+            f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE k.capture {_IN_SCOPE} AND k.boundary = x.boundary"
             " AND x.target = ? AND x.stage = ? AND k.error < 0 ORDER BY c.id",
             target,
             stage,
         )
         runs = [_Run(*row) for row in rows]
-        known = _Known.of(self.reader, runs)
+        known = _RunData.of(self.reader, runs)
         return [known.unfinished(run) for run in runs]
 
-    def use(self, target: str) -> FfiUse | None:
-        """Return a target as shown in hovers, from its latest runs, or None if it never ran."""
-        return _use(self.reader, target) if self.is_called(target) else None
+    def find_use(self, target: str) -> FfiUse | None:
+        """Return the use of a target in its latest runs, for hovers; None if it never ran."""
+        return _read_use(self.reader, target) if self.is_called(target) else None
 
     def is_called(self, target: str) -> bool:
         """Whether a capture has a run of a target."""
         found = self.reader.rows(
             "SELECT 1 FROM ffi_functions x JOIN call_kinds k ON k.boundary = x.boundary"
-            f" WHERE x.target = ? AND k.capture {_HERE} LIMIT 1",
+            f" WHERE x.target = ? AND k.capture {_IN_SCOPE} LIMIT 1",
             target,
         )
         return bool(found)
 
-    def handlers_made_from(self, functions: Iterable[int]) -> list[FunctionRow]:
-        """Return the registered functions of FFI handlers that were built from any of these functions."""
+    def handlers_implemented_by(self, functions: Iterable[int]) -> list[FunctionRow]:
+        """Return the registered FFI handlers that any of these source functions implements."""
         rows = self.reader.rows(
             "SELECT DISTINCT fr.function FROM ffi_handlers h JOIN frames fr ON fr.id = h.frame"
             f" JOIN frames m ON m.id = h.implementation WHERE m.function {IN_JSON}",
@@ -107,48 +106,49 @@ class Ffi:
         return [found[function] for (function,) in rows]
 
 
-def _targets(reader: Reader) -> list[FfiTarget]:
+def _read_targets(reader: Reader) -> list[FfiTarget]:
     """Return the FFI targets of all captures in scope, with handlers, sites, runs and problems.
 
-    Targets with the longest total duration come first, then those with problems, then merely registered ones.
+    Targets are sorted by total duration; targets without runs follow, those with problems first.
     """
     rows = reader.rows(
-        f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE k.capture {_HERE} AND k.boundary = x.boundary ORDER BY c.id"
+        f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE k.capture {_IN_SCOPE} AND k.boundary = x.boundary"
+        " ORDER BY c.id"
     )
-    known = _Known.of(reader, [_Run(*row) for row in rows])
-    registrations = _registrations(reader)
-    problems = _problems(reader)
+    known = _RunData.of(reader, [_Run(*row) for row in rows])
+    registrations = _read_registrations(reader)
+    problems = _read_problems(reader)
     names = dict.fromkeys([*known.runs, *(problem.target for problem in problems), *registrations])
     found = [
-        known.target(name, registrations.get(name, ()), _troubles(reader, problems, name, registrations))
+        known.target(name, registrations.get(name, ()), _build_troubles(reader, problems, name, registrations))
         for name in names
     ]
     return sorted(found, key=lambda target: (-target.totals.total, not target.troubles, target.name))
 
 
-def uses_at(line: AskedLine) -> list[FfiUse]:
-    """Return the FFI targets called at the line, and those whose handler's source contains it."""
-    return list(line.reader.memory.recall(("FFI uses", line.path, line.line), lambda: _uses_at(line)))
+def find_ffi_uses(line: AskedLine) -> list[FfiUse]:
+    """Return the FFI targets called at the line, and the targets whose handler's source contains it."""
+    return list(line.reader.cache.get_or_compute(("FFI uses", line.path, line.line), lambda: _find_uses(line)))
 
 
-def _uses_at(line: AskedLine) -> list[FfiUse]:
+def _find_uses(line: AskedLine) -> list[FfiUse]:
     reader = line.reader
     called = reader.rows(
         "SELECT DISTINCT s.target FROM ffi_sites s JOIN nodes n ON n.id = s.user_node JOIN frames fr ON fr.id = n.frame"
-        f" WHERE {line.on('fr')}"
+        f" WHERE {line.condition('fr')}"
     )
-    here = json_list([function.id for function in functions_at(line)])
+    function_ids = json_list([function.id for function in functions_at(line)])
     handled = reader.rows(
         # CROSS JOIN leads from the few handlers to their stacks; the planner would start with all stacks.
         "SELECT DISTINCT x.target FROM ffi_handlers h CROSS JOIN frames fr ON fr.id = h.frame"
         " LEFT JOIN frames m ON m.id = h.implementation CROSS JOIN nodes n ON n.frame = fr.id"
-        f" CROSS JOIN stacks s ON s.leaf = n.id CROSS JOIN {reader.totals('stack_calls')} k ON k.stack = s.id"
+        f" CROSS JOIN stacks s ON s.leaf = n.id CROSS JOIN {reader.totals_table('stack_calls')} k ON k.stack = s.id"
         f" CROSS JOIN ffi_functions x ON x.boundary = k.boundary WHERE fr.function {IN_JSON} OR m.function {IN_JSON}",
-        here,
-        here,
+        function_ids,
+        function_ids,
     )
     names = dict.fromkeys(name for (name,) in [*called, *handled])
-    return [_use(reader, name) for name in names]
+    return [_read_use(reader, name) for name in names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class _Run:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _RunData:
     """Runs by target, with all rows that they refer to."""
 
     runs: Mapping[str, list[_Run]]
@@ -174,7 +174,7 @@ class _Known:
     handlers: Mapping[int, tuple[FrameRow, FrameRow | None, Signature | None]]  # by stack
 
     @classmethod
-    def of(cls, reader: Reader, runs: Sequence[_Run]) -> _Known:
+    def of(cls, reader: Reader, runs: Sequence[_Run]) -> _RunData:
         by_target: dict[str, list[_Run]] = {}
         for run in runs:
             by_target.setdefault(run.target, []).append(run)
@@ -188,7 +188,7 @@ class _Known:
         wanted = json_list(sorted({run.arguments for run in runs}))
         texts: dict[int, str] = dict(reader.rows(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", wanted))
         sites = sites_by_id(reader, {site for _, candidates in joins.values() for site in candidates})
-        return cls(by_target, joins, sites, texts, _handlers(reader, {run.stack for run in runs}))
+        return cls(by_target, joins, sites, texts, _read_handlers(reader, {run.stack for run in runs}))
 
     def target(self, name: str, registrations: Sequence[FfiRegistration], troubles: Sequence[FfiTrouble]) -> FfiTarget:
         runs = self.runs.get(name, [])
@@ -197,14 +197,14 @@ class _Known:
             name=name,
             registrations=tuple(registrations),
             handlers=_distinct_handlers(((run.stage, run.stack) for run in runs), self.handlers),
-            sites=self._site_totals(executed),
-            totals=_totals(executed),
+            sites=self._sum_runs_by_site(executed),
+            totals=_sum_runs(executed),
             unjoined=sum(run.join is None for run in executed),
             shapes=self.shapes(runs),
-            troubles=(*troubles, *self._errors(runs)),
+            troubles=(*troubles, *self._build_errors(runs)),
         )
 
-    def _site_totals(self, runs: Sequence[_Run]) -> tuple[FfiSiteTotals, ...]:
+    def _sum_runs_by_site(self, runs: Sequence[_Run]) -> tuple[FfiSiteTotals, ...]:
         by_site: dict[tuple[int, Join], list[_Run]] = {}
         for run in runs:
             if run.join is not None:
@@ -212,7 +212,7 @@ class _Known:
                 for site in sites:
                     by_site.setdefault((site, how), []).append(run)
         totals = [
-            FfiSiteTotals(self.sites[site], how, _totals(of_site), max(run.call for run in of_site))
+            FfiSiteTotals(self.sites[site], how, _sum_runs(of_site), max(run.call for run in of_site))
             for (site, how), of_site in by_site.items()
         ]
         return tuple(sorted(totals, key=lambda each: (-each.totals.total, each.site.key)))
@@ -223,8 +223,13 @@ class _Known:
             groups.setdefault((run.stage, run.arguments), []).append(run)
         merged: dict[tuple[str, str, str, str], tuple[int, int]] = {}
         for (stage, text), of_text in groups.items():
-            given = arguments(self.texts[text])
-            key = stage, _text(given, "arguments"), _text(given, "results"), _text(given, "attributes")
+            decoded = decode_arguments(self.texts[text])
+            key = (
+                stage,
+                _text_field(decoded, "arguments"),
+                _text_field(decoded, "results"),
+                _text_field(decoded, "attributes"),
+            )
             runs_so_far, errors = merged.get(key, (0, 0))
             merged[key] = runs_so_far + len(of_text), errors + sum(run.error > 0 for run in of_text)
         found = [FfiShapes(*key, runs=count, errors=errors) for key, (count, errors) in merged.items()]
@@ -233,28 +238,28 @@ class _Known:
     def unfinished(self, run: _Run) -> UnfinishedRun:
         """Return a run that did not return, with its sites and shapes."""
         (shapes,) = self.shapes([run])
-        given = f"({shapes.arguments}) -> ({shapes.results})" if shapes.arguments or shapes.results else ""
+        decoded = f"({shapes.arguments}) -> ({shapes.results})" if shapes.arguments or shapes.results else ""
         sites = self.joins[run.join][1] if run.join is not None else ()
         return UnfinishedRun(
-            run.call, tuple(self.sites[site] for site in sites), "  ".join(filter(None, (given, shapes.attributes)))
+            run.call, tuple(self.sites[site] for site in sites), "  ".join(filter(None, (decoded, shapes.attributes)))
         )
 
-    def _errors(self, runs: Sequence[_Run]) -> list[FfiTrouble]:
-        """Return the errors of runs, one entry per message."""
+    def _build_errors(self, runs: Sequence[_Run]) -> list[FfiTrouble]:
+        """Return the errors of runs, once per message."""
         by_message: dict[str, list[_Run]] = {}
         for run in runs:
             if run.error > 0:
                 by_message.setdefault(self.message(run), []).append(run)
-        return [self._error(message, failed) for message, failed in by_message.items()]
+        return [self._build_error(message, failed) for message, failed in by_message.items()]
 
     def message(self, run: _Run) -> str:
         """Return the error message of a run, or "" without an error."""
-        return str(arguments(self.texts[run.arguments]).get("error_message") or "")
+        return str(decode_arguments(self.texts[run.arguments]).get("error_message") or "")
 
-    def _error(self, message: str, failed: Sequence[_Run]) -> FfiTrouble:
+    def _build_error(self, message: str, failed: Sequence[_Run]) -> FfiTrouble:
         latest = max(failed, key=lambda run: run.call)
         signature = self.handlers[latest.stack][2] if latest.stack in self.handlers else None
-        explained = explain_error(message, signature, arguments(self.texts[latest.arguments]))
+        explained = explain_error(message, signature, decode_arguments(self.texts[latest.arguments]))
         sites = {site for run in failed if run.join is not None for site in self.joins[run.join][1]}
         return FfiTrouble(
             message=message,
@@ -266,64 +271,64 @@ class _Known:
         )
 
 
-def _text(given: Mapping[str, object], name: str) -> str:
-    value = given.get(name)
+def _text_field(decoded: Mapping[str, object], name: str) -> str:
+    value = decoded.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _use(reader: Reader, name: str) -> FfiUse:
-    """Return a target as shown in hovers, from its latest runs; fast regardless of their number."""
-    reader = reader.of_latest(
+def _read_use(reader: Reader, name: str) -> FfiUse:
+    """Return the use of a target in its latest runs, for hovers; fast regardless of their number."""
+    reader = reader.restrict_to_latest_run(
         "SELECT max(p.run) FROM ffi_functions x JOIN call_kinds k ON k.boundary = x.boundary AND k.calls > 0"
         " JOIN captures p ON p.id = k.capture WHERE x.target = ?",
         name,
     )
     stacks = reader.rows(
-        f"SELECT x.stage, k.stack, k.calls FROM ffi_functions x JOIN {reader.totals('stack_calls')} k"
+        f"SELECT x.stage, k.stack, k.calls FROM ffi_functions x JOIN {reader.totals_table('stack_calls')} k"
         " ON k.boundary = x.boundary WHERE x.target = ?",
         name,
     )
-    recent = _recent_runs(reader, name)
+    recent = _read_recent_runs(reader, name)
     run = reader.scope.run
-    of_run = (
+    run_condition = (
         f" JOIN ffi_joins j ON j.id = k.join_id JOIN captures p ON p.id = j.capture AND p.run = {run}" if run else ""
     )
     sites = reader.rows(
         "SELECT id FROM ffi_sites s WHERE target = ?"
-        f" AND EXISTS (SELECT 1 FROM ffi_candidates k{of_run} WHERE k.site = s.id)",
+        f" AND EXISTS (SELECT 1 FROM ffi_candidates k{run_condition} WHERE k.site = s.id)",
         name,
     )
-    known = _Known.of(reader, recent)
+    known = _RunData.of(reader, recent)
     shapes = (f"({each.arguments}) -> ({each.results})" for each in known.shapes(recent))
     failed = next((run for run in recent if run.error > 0), None)
     return FfiUse(
         target=name,
         handlers=_distinct_handlers(
-            ((stage, stack) for stage, stack, _ in stacks), _handlers(reader, {stack for _, stack, _ in stacks})
+            ((stage, stack) for stage, stack, _ in stacks), _read_handlers(reader, {stack for _, stack, _ in stacks})
         ),
         sites=tuple(sites_by_id(reader, [site for (site,) in sites]).values()),
         runs=sum(calls for stage, _, calls in stacks if stage == _EXECUTE),
-        recent=_totals(recent),
-        shapes=tuple(shape for shape in dict.fromkeys(shapes) if shape != "() -> ()")[:_MOST_SHAPES],
-        error=full_message(failed.error, known.message(failed)) if failed is not None else "",
+        recent=_sum_runs(recent),
+        shapes=tuple(shape for shape in dict.fromkeys(shapes) if shape != "() -> ()")[:_MAX_SHAPES],
+        error=message_with_code(failed.error, known.message(failed)) if failed is not None else "",
     )
 
 
-def _recent_runs(reader: Reader, name: str) -> list[_Run]:
+def _read_recent_runs(reader: Reader, name: str) -> list[_Run]:
     """Return the latest runs of a target, latest first."""
-    of_run = f" AND p.run = {reader.scope.run}" if reader.scope.run else ""
+    run_condition = f" AND p.run = {reader.scope.run}" if reader.scope.run else ""
     kinds: dict[Ids, list[int]] = {}
     for kind, first, last in reader.rows(
         "SELECT k.id, p.first_call, p.last_call FROM ffi_functions x CROSS JOIN call_kinds k ON k.boundary = x.boundary"
-        f" CROSS JOIN captures p ON p.id = k.capture WHERE x.target = ? AND x.stage = ? AND k.calls > 0{of_run}"
+        f" CROSS JOIN captures p ON p.id = k.capture WHERE x.target = ? AND x.stage = ? AND k.calls > 0{run_condition}"
         " ORDER BY p.run DESC, p.first_call DESC",
         name,
         _EXECUTE,
     ):
         kinds.setdefault(Ids(first, first, last), []).append(kind)
     columns = "c.id, k.stack, c.duration, k.error, c.arguments"
-    latest_first = (calls_in(reader, columns, some, ids, backwards=True) for ids, some in kinds.items())
-    calls = list(itertools.islice(itertools.chain.from_iterable(latest_first), _RECENT))
+    latest_first = (iter_calls(reader, columns, some, ids, backwards=True) for ids, some in kinds.items())
+    calls = list(itertools.islice(itertools.chain.from_iterable(latest_first), _MAX_RECENT_RUNS))
     query = f"SELECT call, join_id FROM ffi_runs WHERE call {IN_JSON}"
     joins: dict[int, int] = dict(reader.rows(query, json_list([row[0] for row in calls])))
     return [
@@ -350,7 +355,9 @@ def _distinct_handlers(
     return tuple(sorted(found.values(), key=lambda handler: handler.stage != _EXECUTE))
 
 
-def _handlers(reader: Reader, stacks: Iterable[int]) -> dict[int, tuple[FrameRow, FrameRow | None, Signature | None]]:
+def _read_handlers(
+    reader: Reader, stacks: Iterable[int]
+) -> dict[int, tuple[FrameRow, FrameRow | None, Signature | None]]:
     """Return (frame, frame of the source function, signature) of the handler at the end of each stack."""
     rows = reader.rows(
         "SELECT s.id, p.id, h.implementation, h.signature FROM stacks s JOIN nodes n ON n.id = s.leaf"
@@ -359,17 +366,19 @@ def _handlers(reader: Reader, stacks: Iterable[int]) -> dict[int, tuple[FrameRow
         json_list(sorted(stacks)),
     )
     frames = frames_by_id(reader, {frame for row in rows for frame in row[1:3] if frame is not None})
-    return {stack: (frames[frame], frames.get(made_from), _signature(text)) for stack, frame, made_from, text in rows}
+    return {
+        stack: (frames[frame], frames.get(made_from), _parse_signature(text)) for stack, frame, made_from, text in rows
+    }
 
 
-def _signature(text: str | None) -> Signature | None:
+def _parse_signature(text: str | None) -> Signature | None:
     if text is None:
         return None
     content = json.loads(text)
     return Signature(tuple(content["arguments"]), tuple(content["results"]), tuple(content["attributes"]))
 
 
-def _totals(runs: Sequence[_Run]) -> RunTotals:
+def _sum_runs(runs: Sequence[_Run]) -> RunTotals:
     durations = sorted(run.duration for run in runs if run.duration >= 0)
 
     def quantile(percent: int) -> int:
@@ -385,11 +394,11 @@ def _totals(runs: Sequence[_Run]) -> RunTotals:
     )
 
 
-def _registrations(reader: Reader) -> dict[str, list[FfiRegistration]]:
+def _read_registrations(reader: Reader) -> dict[str, list[FfiRegistration]]:
     found: dict[str, list[FfiRegistration]] = {}
     for name, platform, version, stages, is_wrapped, frames in reader.rows(
         "SELECT name, platform, api_version, stages, is_wrapped, registered_at FROM ffi_targets"
-        f" WHERE capture {_HERE} ORDER BY id"
+        f" WHERE capture {_IN_SCOPE} ORDER BY id"
     ):
         line = _registering_line(json.loads(frames))
         entry = FfiRegistration(platform, version, tuple(json.loads(stages)), bool(is_wrapped), line)
@@ -409,15 +418,15 @@ def _registering_line(frames: Sequence[tuple[str, int, str]]) -> PythonLine | No
     return None
 
 
-def _problems(reader: Reader) -> list[Problem]:
+def _read_problems(reader: Reader) -> list[Problem]:
     rows = reader.rows(
-        f"SELECT target, platform, registered_for, sites, message FROM ffi_problems WHERE capture {_HERE}"
+        f"SELECT target, platform, registered_for, sites, message FROM ffi_problems WHERE capture {_IN_SCOPE}"
         " GROUP BY target, platform, registered_for, sites, message ORDER BY min(id)"
     )
     return [Problem(row[0], row[1], tuple(json.loads(row[2])), tuple(json.loads(row[3])), row[4]) for row in rows]
 
 
-def _troubles(
+def _build_troubles(
     reader: Reader, problems: Iterable[Problem], target: str, registered: Collection[str]
 ) -> list[FfiTrouble]:
     found = []

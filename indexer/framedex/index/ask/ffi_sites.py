@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from framedex.index.file.conventions import IN_JSON, Row, json_list
-from framedex.index.file.installed import is_installed
-from framedex.index.read.rows import Reader, chain, frames_by_id
+from framedex.index.file.paths import is_installed
+from framedex.index.read.rows import Reader, frames_by_id, read_frame_chain
 from framedex.model import FfiSite, FrameRow, Join, Origin, PythonLine
 
 
-def origin(reader: Reader, call_id: int) -> Origin | None:
+def find_origin(reader: Reader, call_id: int) -> Origin | None:
     """Return the call site of a run, or its candidates; None for other calls and without a known site."""
     rows = reader.rows(
         "SELECT j.how, k.site FROM ffi_runs r JOIN ffi_joins j ON j.id = r.join_id"
@@ -28,17 +28,17 @@ def sites_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FfiSite]:
         f" LEFT JOIN nodes n ON n.id = s.user_node WHERE s.id {IN_JSON}",
         json_list(sorted(ids)),
     )
-    chains = {row[0]: chain(reader, row[3]) for row in rows if row[3]}
+    chains = {row[0]: read_frame_chain(reader, row[3]) for row in rows if row[3]}
     frames = frames_by_id(reader, {frame for frames in chains.values() for frame in frames})
-    return {row[0]: _site(row, [frames[frame] for frame in chains.get(row[0], ())]) for row in rows}
+    return {row[0]: _build_site(row, [frames[frame] for frame in chains.get(row[0], ())]) for row in rows}
 
 
-def _site(row: Row, frames: Sequence[FrameRow]) -> FfiSite:
+def _build_site(row: Row, frames: Sequence[FrameRow]) -> FfiSite:
     identifier, key, target, _, user_depth, from_metadata = row
-    within = frames[: user_depth + 1][::-1] if user_depth is not None else []
+    frames_outward = frames[: user_depth + 1][::-1] if user_depth is not None else []
     lines = [
         PythonLine(frame.function.name, frame.location)
-        for place, frame in enumerate(within)
+        for place, frame in enumerate(frames_outward)
         if frame.location is not None and (place == 0 or not is_installed(frame.location.path))
     ]
     return FfiSite(identifier, key, target, tuple(lines), tuple(frames), bool(from_metadata))

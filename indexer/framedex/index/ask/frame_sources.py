@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from framedex.index.file.source_map_rows import known_maps
+from framedex.index.file.conventions import read_source_maps
+from framedex.index.read.locations import Urls
 from framedex.index.read.rows import Reader
-from framedex.index.read.urls import Urls
 from framedex.model import (
     ComponentFrames,
     How,
@@ -25,11 +25,11 @@ from framedex.model import (
     is_local,
     is_of_nearest_release,
 )
-from framedex.path_resolution.files import is_here
+from framedex.path_resolution.files import file_exists
 from framedex.releases.builds import release_of_python
 from framedex.releases.components import Component, Owner, owner_of_native, owner_of_python
 
-# Frames with all of this in common form one group. Python code has its file in place of a binary.
+# A group has equal values in all these columns. Python code has its file in place of a binary.
 _GROUPS = """
     SELECT {first}, count(*), fn.language, coalesce(m.path, fn.module), coalesce(f.path, ''), fn.symbol <> '',
            fr.recorded_line IS NOT NULL AS has_line,
@@ -37,12 +37,12 @@ _GROUPS = """
     FROM frames fr JOIN functions fn ON fn.id = fr.function
     LEFT JOIN modules m ON m.id = fr.module LEFT JOIN files f ON f.id = fr.file
 """
-_TOGETHER = (
+_GROUP_BY = (
     " GROUP BY fr.module, fn.language, coalesce(m.path, fn.module), fr.file, fn.symbol <> '', has_line, namespace"
 )
 
 # Descends from a node with the frame to the end of a stack, then to a capture with calls of that stack.
-_CAPTURE_OF = """
+_CAPTURE_WITH_FRAME = """
     WITH RECURSIVE down(node, level) AS (
         SELECT min(id), 0 FROM nodes WHERE frame = ?
         UNION ALL
@@ -86,13 +86,13 @@ def frames_by_component(reader: Reader, folders: Mapping[str, str]) -> list[Comp
     `folders` maps source folders to the component whose sources they have, or to "".
     """
     versions = _Versions(reader)
-    places = _Places(reader, folders)
+    places = _LineOrigins(reader, folders)
     counts: dict[tuple[Owner, _Version], dict[tuple[LinesFrom, str], list[int]]] = defaultdict(dict)
-    for group in _groups(reader, _TOGETHER):
-        owner = _owner(group, folders.get(places.folder(group.path), ""))
+    for group in _iter_groups(reader, _GROUP_BY):
+        owner = _find_owner(group, folders.get(places.folder(group.path), ""))
         # Frames of one binary have one version; a Python file may have been replaced by another version's.
-        is_one = group.language is Language.NATIVE or not versions.are_several(owner)
-        for each in [group] if is_one else _frames_of(reader, group):
+        has_one_version = group.language is Language.NATIVE or not versions.has_several(owner)
+        for each in [group] if has_one_version else _split_group(reader, group):
             lines_from = places.lines_from(each)
             folder = places.folder(each.path) if lines_from is LinesFrom.SOURCE_FOLDER else ""
             found = counts[owner._replace(folder=""), versions.of(owner, each.frame)]
@@ -101,34 +101,34 @@ def frames_by_component(reader: Reader, folders: Mapping[str, str]) -> list[Comp
             totals[1] += each.frames if places.is_public(each) else 0
     order = list(Component)
     return [
-        ComponentFrames(owner.component.value, owner.name, *version, _in_order(counts[owner, version]))
+        ComponentFrames(owner.component.value, owner.name, *version, _sort_counts(counts[owner, version]))
         for owner, version in sorted(
             counts, key=lambda key: (order.index(key[0].component), key[0].name, versions.age(*key))
         )
     ]
 
 
-def _groups(reader: Reader, condition: str, *parameters: object, first: str = "min(fr.id)") -> Iterator[_Group]:
-    for row in reader.each(_GROUPS.format(first=first) + condition, *parameters):
+def _iter_groups(reader: Reader, condition: str, *parameters: object, first: str = "min(fr.id)") -> Iterator[_Group]:
+    for row in reader.iter_rows(_GROUPS.format(first=first) + condition, *parameters):
         frame, frames, language, module, path, has_name, has_line, namespace = row
         yield _Group(frame, frames, Language(language), module, path, bool(has_name), bool(has_line), namespace)
 
 
-def _frames_of(reader: Reader, group: _Group) -> Iterator[_Group]:
+def _split_group(reader: Reader, group: _Group) -> Iterator[_Group]:
     """Yield the frames of a group of Python frames, one by one."""
     condition = (
         " WHERE fn.module = ? AND fr.module IS NULL AND coalesce(f.path, '') = ? AND has_line = ? GROUP BY fr.id"
     )
-    yield from _groups(reader, condition, group.module, group.path, group.has_line, first="fr.id")
+    yield from _iter_groups(reader, condition, group.module, group.path, group.has_line, first="fr.id")
 
 
-def _in_order(counts: Mapping[tuple[LinesFrom, str], list[int]]) -> tuple[SourcedFrames, ...]:
+def _sort_counts(counts: Mapping[tuple[LinesFrom, str], list[int]]) -> tuple[SourcedFrames, ...]:
     kinds = list(LinesFrom)
     keys = sorted(counts, key=lambda key: (kinds.index(key[0]), key[1]))
     return tuple(SourcedFrames(*key, *counts[key]) for key in keys)
 
 
-def _owner(group: _Group, component_of_folder: str) -> Owner:
+def _find_owner(group: _Group, component_of_folder: str) -> Owner:
     if group.language is Language.PYTHON:
         return owner_of_python(group.module)
     is_mapped = bool(group.path) and not is_local(group.path)
@@ -136,12 +136,12 @@ def _owner(group: _Group, component_of_folder: str) -> Owner:
     return owner_of_native(group.module, group.path, component, group.namespace)
 
 
-class _Places:
+class _LineOrigins:
     """Classifies locations: in a local file, in a source map, or at a public address. Each file is read once."""
 
     def __init__(self, reader: Reader, folders: Iterable[str]) -> None:
         self._urls = Urls(reader)
-        self._imported = tuple(info.prefix for info in known_maps(reader.connection))
+        self._imported = tuple(info.prefix for info in read_source_maps(reader.connection))
         self._folders = sorted(folders, key=len, reverse=True)
         self._folder_of: dict[str, str] = {}
         self._is_here: dict[str, bool] = {}
@@ -150,8 +150,8 @@ class _Places:
     def folder(self, path: str) -> str:
         """Return the innermost source folder of a file, or ""."""
         if path not in self._folder_of:
-            around = (folder for folder in self._folders if path.startswith(f"{folder.rstrip('/')}/"))
-            self._folder_of[path] = next(around, "")
+            enclosing = (folder for folder in self._folders if path.startswith(f"{folder.rstrip('/')}/"))
+            self._folder_of[path] = next(enclosing, "")
         return self._folder_of[path]
 
     def lines_from(self, group: _Group) -> LinesFrom:
@@ -165,7 +165,7 @@ class _Places:
         if not is_local(path):
             return LinesFrom.IMPORTED_MAP if path.startswith(self._imported) else LinesFrom.RELEASE_MAP
         if path not in self._is_here:
-            self._is_here[path] = is_here(path)
+            self._is_here[path] = file_exists(path)
         if self._is_here[path]:
             return LinesFrom.SOURCE_FOLDER if self.folder(path) else LinesFrom.FILE_HERE
         return LinesFrom.CODE_OBJECT if group.language is Language.PYTHON else LinesFrom.DEBUG_INFORMATION
@@ -175,7 +175,7 @@ class _Places:
         if not path or self._is_here.get(path):
             return False
         if path not in self._public:
-            self._public[path] = self._urls.added(Location(path, 1, How.EXACT)).url is not None
+            self._public[path] = self._urls.add_url(Location(path, 1, How.EXACT)).url is not None
         return self._public[path]
 
 
@@ -205,21 +205,21 @@ class _Versions:
         self._captures[component, folder].setdefault(capture, version)
         self._ages.setdefault((component, version), len(self._ages))
 
-    def are_several(self, owner: Owner) -> bool:
+    def has_several(self, owner: Owner) -> bool:
         """Whether an owner's folder had several versions of the component."""
-        return len(set(self._of(owner).values())) > 1
+        return len(set(self._captures_of(owner).values())) > 1
 
     def of(self, owner: Owner, frame: int) -> _Version:
         """Return the version of an owner with this frame; empty if unknown."""
-        captures = self._of(owner)
-        if not self.are_several(owner):
+        captures = self._captures_of(owner)
+        if not self.has_several(owner):
             return next(iter(captures.values()), _UNKNOWN)
-        row = self._reader.row(_CAPTURE_OF, frame)
+        row = self._reader.row(_CAPTURE_WITH_FRAME, frame)
         return captures.get(row[0] if row else 0, _UNKNOWN)
 
     def age(self, owner: Owner, version: _Version) -> int:
         """Return the number of versions recorded later."""
         return self._ages.get((owner.component, version), len(self._ages))
 
-    def _of(self, owner: Owner) -> Mapping[int, _Version]:
+    def _captures_of(self, owner: Owner) -> Mapping[int, _Version]:
         return self._captures.get((owner.component, owner.folder), {})

@@ -8,18 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from framedex.index.file.project import PLACES, former_places
-from framedex.index.file.source_map_rows import known_maps
+from framedex.index.file.conventions import read_source_maps
+from framedex.index.file.paths import PROJECT_FOLDERS, build_project_moves
+from framedex.index.read.locations import read_builds
 from framedex.index.read.rows import Reader
-from framedex.index.read.urls import builds
 from framedex.model import FileState, SourceHealth, SourceMapInfo, SourceProblem, SourceRoot, SourceTotals
 from framedex.releases import Build
 
 if TYPE_CHECKING:
     from framedex.model import ComponentFrames
-    from framedex.path_resolution.moves import Moves
+    from framedex.path_resolution.moved_files import Moves
 
-_EXAMPLES = 3
+_MAX_EXAMPLES = 3
 _NUMBER = re.compile(r"(?<![-\w])\d+")
 
 
@@ -34,7 +34,11 @@ class Sources:
         roots = self.reader.rows("SELECT path FROM source_roots ORDER BY id")
         macros = self.reader.rows("SELECT count(*) FROM macros")[0][0]
         return SourceHealth(
-            tuple(path for (path,) in roots), _totals(self.reader), macros, _problems(self.reader), tuple(self.maps())
+            tuple(path for (path,) in roots),
+            _read_totals(self.reader),
+            macros,
+            _find_problems(self.reader),
+            tuple(self.maps()),
         )
 
     def roots(self) -> list[SourceRoot]:
@@ -45,9 +49,9 @@ class Sources:
         )
         return [SourceRoot(path, files) for path, files in rows]
 
-    def former_places(self) -> Moves:
+    def read_project_moves(self) -> Moves:
         """Return the former folders of a moved project, mapped to their current ones."""
-        return former_places([path for (path,) in self.reader.rows(PLACES)])
+        return build_project_moves([path for (path,) in self.reader.rows(PROJECT_FOLDERS)])
 
     def files(self) -> frozenset[str]:
         """Return the paths of the parsed source files on this machine."""
@@ -56,11 +60,11 @@ class Sources:
 
     def maps(self) -> list[SourceMapInfo]:
         """Return the source maps with known definitions."""
-        return known_maps(self.reader.connection)
+        return read_source_maps(self.reader.connection)
 
     def builds(self) -> list[Build]:
         """Return the components (jax, xla, ...) of recorded code, those of the latest capture first."""
-        return builds(self.reader)
+        return read_builds(self.reader)
 
     def frames(self, folders: Mapping[str, str]) -> list[ComponentFrames]:
         """Return the origin of the lines of all recorded frames, by component and version.
@@ -71,8 +75,8 @@ class Sources:
 
         return frames_by_component(self.reader, folders)
 
-    def knows(self, path: str) -> bool:
-        """Whether a source file is in the index or below a source root, so that a change needs a new parse."""
+    def is_known_source(self, path: str) -> bool:
+        """Whether a source file is in the index or below a source root, so that a change must be parsed."""
         row = self.reader.row(
             "SELECT 1 FROM source_files WHERE file = (SELECT id FROM files WHERE path = ?1)"
             " UNION ALL SELECT 1 FROM source_roots WHERE substr(?1, 1, length(path) + 1) = path || '/' LIMIT 1",
@@ -81,7 +85,7 @@ class Sources:
         return row is not None
 
 
-def _totals(reader: Reader) -> tuple[SourceTotals, ...]:
+def _read_totals(reader: Reader) -> tuple[SourceTotals, ...]:
     definitions = reader.rows(
         "SELECT s.language, count(*), sum(d.is_broken), count(c.definition) FROM definitions d"
         " JOIN source_files s ON s.file = d.file LEFT JOIN call_sites c ON c.definition = d.id GROUP BY s.language"
@@ -93,25 +97,27 @@ def _totals(reader: Reader) -> tuple[SourceTotals, ...]:
     return tuple(SourceTotals(*row, *by_language.get(row[0], (0, 0, 0))) for row in files)
 
 
-def _problems(reader: Reader) -> tuple[SourceProblem, ...]:
-    alike: dict[str, list[tuple[str, str]]] = {}
+def _find_problems(reader: Reader) -> tuple[SourceProblem, ...]:
+    similar: dict[str, list[tuple[str, str]]] = {}
     found = "SELECT f.path, s.problems FROM source_files s JOIN files f ON f.id = s.file"
     for path, problems in reader.rows(f"{found} WHERE s.problems <> '[]' ORDER BY f.path"):
         for problem in json.loads(problems):
-            alike.setdefault(_NUMBER.sub("…", problem), []).append((problem, path))
+            similar.setdefault(_NUMBER.sub("…", problem), []).append((problem, path))
     files = {
-        met[0][0] if len({problem for problem, _ in met}) == 1 else message: [path for _, path in met]
-        for message, met in alike.items()
+        occurrences[0][0] if len({problem for problem, _ in occurrences}) == 1 else message: [
+            path for _, path in occurrences
+        ]
+        for message, occurrences in similar.items()
     }
     broken = reader.rows(f"{found} WHERE s.errors > 0 ORDER BY s.errors DESC, f.path")
     if broken:
-        files["Places in it are not understood: unusual macros, or syntax errors."] = [path for path, _ in broken]
-    files |= {message: paths for message, paths in _changes(reader).items() if paths}
+        files["Parts of the file could not be parsed: unusual macros or syntax errors."] = [path for path, _ in broken]
+    files |= {message: paths for message, paths in _find_changed_files(reader).items() if paths}
     ordered = sorted(files.items(), key=lambda item: -len(item[1]))
-    return tuple(SourceProblem(message, len(paths), tuple(paths[:_EXAMPLES])) for message, paths in ordered)
+    return tuple(SourceProblem(message, len(paths), tuple(paths[:_MAX_EXAMPLES])) for message, paths in ordered)
 
 
-def _changes(reader: Reader) -> dict[str, list[str]]:
+def _find_changed_files(reader: Reader) -> dict[str, list[str]]:
     """Return the paths of files that changed since their last parse or since their recording, by message."""
     read = reader.rows(
         "SELECT f.path, s.modified, s.size, s.blob FROM source_files s JOIN files f ON f.id = s.file"
@@ -127,13 +133,13 @@ def _changes(reader: Reader) -> dict[str, list[str]]:
         if not reader.is_unchanged(path, FileState(*state))
     ]
     return {
-        "It has changed since it was read; `framedex index` reads it again.": [
+        "Changed since it was parsed: `framedex index` parses it again.": [
             path for path, *state in read if not reader.is_unchanged(path, FileState(*state))
         ],
-        "It has changed since it was recorded: its lines are shown where they are now; recording again is surer.": [
+        "Changed since it was recorded: recorded lines are mapped to the current text. Record again to be sure.": [
             path for path, change in changed if change and change.lines is not None
         ],
-        "It has changed since it was recorded, and its recorded text is not known. Record it again.": [
+        "Changed since it was recorded, and the recorded text is unavailable. Record again.": [
             path for path, change in changed if change and change.lines is None
         ],
     }

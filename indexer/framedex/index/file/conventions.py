@@ -1,38 +1,71 @@
-"""Conventions shared by writers and readers of the tables: query fragments and the contents of totals."""
+"""Conventions shared by writers and readers of the tables: query fragments, limits, and rows of source tables."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Any
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from framedex.model import Definition, SourceMapInfo
 
 Row = tuple[Any, ...]
 
 IN_JSON = "IN (SELECT value FROM json_each(?))"
-"""For any number of values bound as one JSON parameter (`json_list`), with one prepared statement."""
+"""A condition for any number of values, bound as one JSON parameter (`json_list`)."""
 
 PYTHON_LEAF = "coalesce(nullif(s.site_leaf, 0), nullif(s.python_leaf, 0), s.leaf)"
-"""The innermost node of `stacks s` towards Python: of an FFI run's site, an unmerged Python stack, or the stack."""
+"""The innermost node of `stacks s` for Python: of the FFI site, else of the Python stack, else of the stack."""
 
 STATE_OF_LINE = (
     "coalesce((SELECT v.id FROM file_versions v WHERE v.id = fr.version AND v.is_own AND fr.how = 'exact'), 0)"
 )
-"""The `version` under which line totals (`line_calls`) count calls through the line of `frames fr`."""
+"""The `version` in `line_calls` that counts the calls through the line of `frames fr`."""
 
 LATEST_FIRST = "p.run DESC, p.started DESC, p.id DESC, c.id DESC"
-"""Orders `calls c` of `captures p`; call ids alone only have the order in which captures were read."""
+"""Orders `calls c` of `captures p` by time. Call ids only have the order in which captures were indexed."""
 
-SPAN = 256
-"""Ids per span, counted from a capture's first call: calls of one kind in a span share a row of `call_spans`."""
+SPAN_SIZE = 256
+"""Call ids per span, counted from a capture's first call. Calls of one kind in a span share a row of `call_spans`."""
 
-SAMPLES = 4
-"""Limit of arguments stored per line or stack, and shown per line."""
+MAX_SAMPLES = 4
+"""The maximum number of arguments stored per line or stack, and shown per line."""
 
-MAKES_CLIENT = ("PJRT_Plugin_Initialize", "PJRT_Client_Create")
-"""Functions called once per process and plug-in before any others (pjrt_c_api.h)."""
+CLIENT_CREATORS = ("PJRT_Plugin_Initialize", "PJRT_Client_Create")
+"""Functions that create a client, called once per process and plug-in before all others (pjrt_c_api.h)."""
 
-SEARCHED = ("function", "method", "class", "declaration", "macro", "message", "enum", "service", "record")
-"""Kinds of definitions found by search; lambdas and module code have no names of their own."""
+SEARCHED_KINDS = ("function", "method", "class", "declaration", "macro", "message", "enum", "service", "record")
+"""Kinds of definitions that search finds. Lambdas and module code have no names."""
+
+IS_CODE = "fn.role = 'code'"
+"""The condition that a function `fn` is code; see `model.FrameRow.is_readable`."""
+
+IS_READABLE = f"{IS_CODE} AND fr.file IS NOT NULL AND fr.line > 0"
+"""The condition that a frame `fr` of a function `fn` is readable."""
+
+RELEASED_FILES = "SELECT id FROM files WHERE path NOT LIKE '/%' AND id NOT IN (SELECT file FROM source_files)"
+"""The files of release maps: neither local paths nor files of an imported map."""
+
+SOURCE_MAP_COLUMNS = "component, repository, revision, is_dirty, tool, is_nearest"
+
+DEFINITIONS_BY_NAME = (
+    "SELECT f.path, d.name, d.kind, d.parameters, d.line, d.end_line, d.is_const"
+    " FROM definitions d JOIN files f ON f.id = d.file JOIN source_files s ON s.file = d.file"
+    " WHERE d.short_name = ?1 AND s.language = ?2 AND NOT (s.map IS NOT NULL AND EXISTS ("
+    "  SELECT 1 FROM source_roots r JOIN files here ON here.path ="
+    "  r.path || '/' || substr(f.path, instr(f.path, ':') + 1) JOIN source_files l ON l.file = here.id))"
+    " ORDER BY f.path, d.line"
+)
+"""Rows for `build_definition`, by short name and language. A source tree replaces a source map of the same file."""
+
+DEFINITIONS_WITH_CALLS = (
+    "SELECT d.name, d.kind, d.parameters, d.line, d.end_line, d.is_const, c.sites FROM definitions d"
+    " LEFT JOIN call_sites c ON c.definition = d.id WHERE d.file = (SELECT id FROM files WHERE path = ?)"
+    " AND (c.sites IS NOT NULL OR d.kind IN ('function', 'method')) ORDER BY d.line, d.id"
+)
+"""Rows for `build_definitions_with_calls`, by a file's path: its functions, and other definitions with calls."""
 
 
 def json_list(values: Iterable[object]) -> str:
@@ -43,3 +76,34 @@ def json_list(values: Iterable[object]) -> str:
 def json_item(index: int) -> str:
     """Return SQL for an item of the array in the current row of `json_each(?) s` (`->>` needs SQLite 3.38)."""
     return f"json_extract(s.value, '$[{index}]')"
+
+
+def read_source_maps(connection: sqlite3.Connection) -> list[SourceMapInfo]:
+    """Return the imported source maps."""
+    query = f"SELECT {SOURCE_MAP_COLUMNS} FROM source_maps WHERE release IS NULL ORDER BY component"
+    rows = connection.execute(query)
+    return [build_source_map_info(row) for row in rows]
+
+
+def build_source_map_info(row: Row) -> SourceMapInfo:
+    """Build a source map from SOURCE_MAP_COLUMNS; further columns are ignored."""
+    from framedex.model.source_trees import SourceMapInfo  # imported here because few queries need it
+
+    component, repository, commit, is_dirty, tool, is_nearest, *_ = row
+    return SourceMapInfo(component, repository, commit, bool(is_dirty), tool, bool(is_nearest))
+
+
+def build_definitions_with_calls(rows: Iterable[Sequence[Any]]) -> list[Definition]:
+    """Return the definitions with their calls, from rows of `DEFINITIONS_WITH_CALLS`."""
+    from framedex.model.sources import parse_call_sites  # imported late: few readers need definitions
+
+    return [replace(build_definition(*columns), calls=parse_call_sites(sites)) for *columns, sites in rows]
+
+
+def build_definition(
+    name: str, kind: str, parameters: str | None, line: int, end_line: int, is_const: int
+) -> Definition:
+    """Build a definition from its columns, without its calls."""
+    from framedex.model.sources import Definition  # imported here because few queries need it
+
+    return Definition(name, kind, parameters, line, end_line, bool(is_const))

@@ -12,31 +12,35 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from framedex.errors import FramedexError
-from framedex.index.file.shape import foreign_part
-from framedex.index.file.version import APPLICATION_ID, VERSION
+from framedex.errors import FramedexError, raise_if_no_descriptor
+from framedex.folders import folders_upwards
+from framedex.index.file.schema import APPLICATION_ID, VERSION, find_foreign_part
 from framedex.regularfile import open_regular
-from framedex.systemlimits import raise_if_no_descriptor
-from framedex.upwards import folders_upwards
 
-_MAKE = "Record a program with `framedex run SCRIPT`, unless that is done; `framedex index` makes the index of it."
-_REBUILD = "Run `framedex index --rebuild`: it makes the index anew from the captures that are still there."
-PATIENCE = 5.0
+_RECORD_REMEDY = "Record a program with `framedex run SCRIPT` if you have not yet. Then run `framedex index`."
+_REBUILD_REMEDY = "Run `framedex index --rebuild` to rebuild the index from the captures that still exist."
+LOCK_TIMEOUT_S = 5.0
 """Timeout in seconds for a lock held by another process."""
 
 _MAGIC = b"SQLite format 3\0"
-_FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_FSYNC")
+_FULL_DISK_ERRORS = (
+    "SQLITE_FULL",
+    "SQLITE_IOERR_WRITE",
+    "SQLITE_IOERR_SHMSIZE",
+    "SQLITE_IOERR_SHMOPEN",
+    "SQLITE_IOERR_FSYNC",
+)
 _SYSTEM_FAILURES = (
     *("SQLITE_BUSY", "SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_INTERRUPT"),
     *("SQLITE_IOERR", "SQLITE_LOCKED", "SQLITE_NOMEM", "SQLITE_PROTOCOL"),
 )
-_LITTLE = 1 << 20
-"""Bytes of free space that count as a full disk, since a failed write may have released its last bytes."""
-_PAUSE = 0.05
-_CACHE = 16 << 10
-"""KiB of a reader's page cache: SQLite's default of 2 MiB is less than one query in a large index reads."""
+_FULL_DISK_BYTES = 1 << 20
+"""Free space, in bytes, that counts as a full disk, because a failed write may have released its last bytes."""
+_RETRY_INTERVAL_S = 0.05
+_READER_CACHE_KIB = 16 << 10
+"""The size of a reader's page cache: in a large index, one query reads more than SQLite's default of 2 MiB."""
 
-_LEAST_SQLITE = (3, 36)  # copying rows between databases needs it
+_MIN_SQLITE_VERSION = (3, 36)  # needed to copy rows between databases
 
 Result = TypeVar("Result")
 
@@ -47,11 +51,11 @@ class Patience:
     SQLite's own timeout cannot be interrupted by Ctrl-C, and does not cover a file's change to WAL mode.
     """
 
-    def __init__(self, seconds: float = PATIENCE, when_waiting: Callable[[], None] | None = None) -> None:
+    def __init__(self, seconds: float = LOCK_TIMEOUT_S, on_wait: Callable[[], None] | None = None) -> None:
         self._seconds = seconds
-        self._when_waiting = when_waiting
+        self._on_wait = on_wait
 
-    def wait_for(self, action: Callable[[], Result]) -> Result:
+    def retry_while_locked(self, action: Callable[[], Result]) -> Result:
         """Return the result of `action`, retrying while the file is locked; after the timeout, raise SQLite's error."""
         deadline = time.monotonic() + self._seconds
         while True:
@@ -60,16 +64,16 @@ class Patience:
             except sqlite3.OperationalError as error:
                 if not _is_locked(error) or time.monotonic() >= deadline:
                     raise
-            if self._when_waiting is not None:
-                self._when_waiting()
-                self._when_waiting = None
-            time.sleep(_PAUSE)
+            if self._on_wait is not None:
+                self._on_wait()
+                self._on_wait = None
+            time.sleep(_RETRY_INTERVAL_S)
 
 
 class RebuildableIndexError(FramedexError):
     """The index is unusable, but can be rebuilt from its captures."""
 
-    def __init__(self, message: str, remedy: str = _REBUILD) -> None:
+    def __init__(self, message: str, remedy: str = _REBUILD_REMEDY) -> None:
         super().__init__(message, remedy)
 
 
@@ -77,7 +81,7 @@ class OutdatedIndexError(RebuildableIndexError):
     """The index has an older version and must be rebuilt from its captures."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(message, "Run `framedex index`: it makes the index anew from its captures.")
+        super().__init__(message, "Run `framedex index` to rebuild it from its captures.")
 
 
 class NewerIndexError(FramedexError):
@@ -89,7 +93,7 @@ class DamagedIndexError(RebuildableIndexError):
 
 
 class EmptyIndexError(FramedexError):
-    """The index is empty: an indexer has just created it, or was stopped at that point."""
+    """The index is empty: an indexer has just created it, or was stopped right after that."""
 
 
 class LockedIndexError(FramedexError):
@@ -99,28 +103,26 @@ class LockedIndexError(FramedexError):
 def find_index(start: Path) -> Path | None:
     """Return the nearest `.framedex/index.db` in `start` or a folder above it; see `folders_upwards`."""
     # Strings instead of Path for speed: every editor query checks a path of ten folders.
-    candidates = (os.path.join(each, ".framedex", "index.db") for each in folders_upwards(str(start.absolute())))  # noqa: PTH118
+    folders = folders_upwards(str(start.absolute()))
+    candidates = (os.path.join(folder, ".framedex", "index.db") for folder in folders)  # noqa: PTH118
     found = next(filter(os.path.isfile, candidates), None)  # Path.is_file raises if permission is denied
     return None if found is None else Path(found)
 
 
-def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
-    """Open a read-only connection to the index at `path`, of this version, with a lock timeout of `patience` seconds.
+def connect_reading(path: Path, timeout_s: float) -> sqlite3.Connection:
+    """Open a read-only connection to the index at `path`.
 
-    Raises FramedexError with a remedy.
+    Raises FramedexError (with a remedy) if it is unusable or of another version.
     """
-    check_sqlite()
+    check_sqlite_version()
     if not _is_file(path):
-        raise FramedexError(f"There is no index at {path}.", _MAKE)
-    _refuse_other_files(path)
-    with translated(path):
-        connection = _connect_reading(path, patience)
+        raise FramedexError(f"There is no index at {path}.", _RECORD_REMEDY)
+    _check_not_foreign(path)
+    with translate_errors(path):
+        connection = _connect_reading(path, timeout_s)
         try:
             if is_blank(connection):
-                raise EmptyIndexError(
-                    f"The index {path} is empty.",
-                    _MAKE,
-                )
+                raise EmptyIndexError(f"The index {path} is empty.", _RECORD_REMEDY)
             check_version(connection, path)
         except BaseException:
             connection.close()
@@ -128,10 +130,10 @@ def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
         return connection
 
 
-def check_sqlite() -> str:
+def check_sqlite_version() -> str:
     """Return the version of this Python's SQLite. Raises FramedexError if it is too old for an index."""
-    if sqlite3.sqlite_version_info < _LEAST_SQLITE:
-        least = ".".join(map(str, _LEAST_SQLITE))
+    if sqlite3.sqlite_version_info < _MIN_SQLITE_VERSION:
+        least = ".".join(map(str, _MIN_SQLITE_VERSION))
         raise FramedexError(
             f"An index needs SQLite {least} or later; this Python has {sqlite3.sqlite_version}.",
             "Use a Python with its own SQLite, such as uv's or conda's, or a newer system.",
@@ -144,10 +146,10 @@ def prepare_folder(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _unwritable(path, error.strerror or str(error)) from error
+        raise _unusable_file_error(path, error.strerror or str(error)) from error
     if _is_file(path) and not os.access(path, os.W_OK):
-        raise _unwritable(path, "permission denied")
-    _refuse_other_files(path)
+        raise _unusable_file_error(path, "permission denied")
+    _check_not_foreign(path)
 
 
 def connect_writing(path: Path, patience: Patience) -> sqlite3.Connection:
@@ -156,15 +158,15 @@ def connect_writing(path: Path, patience: Patience) -> sqlite3.Connection:
     Transactions are explicit. Lock timeouts are left to `patience`. Raises FramedexError if the file belongs to another
     program or cannot be written.
     """
-    check_sqlite()
-    is_made = not _is_file(path)
-    with translated(path):
-        connection = sqlite3.connect(path, timeout=_PAUSE, isolation_level=None)
+    check_sqlite_version()
+    is_new = not _is_file(path)
+    with translate_errors(path):
+        connection = sqlite3.connect(path, timeout=_RETRY_INTERVAL_S, isolation_level=None)
         try:
-            patience.wait_for(lambda: _prepare_writing(connection, path))
+            patience.retry_while_locked(lambda: _configure_writing(connection, path))
         except BaseException:
             connection.close()
-            if is_made:
+            if is_new:
                 _remove_if_empty(path)
             raise
         return connection
@@ -176,31 +178,31 @@ def _remove_if_empty(path: Path) -> None:
             path.unlink()
 
 
-def _prepare_writing(connection: sqlite3.Connection, path: Path) -> None:
-    if not is_blank(connection) and _pragma(connection, "application_id") != APPLICATION_ID:
+def _configure_writing(connection: sqlite3.Connection, path: Path) -> None:
+    if not is_blank(connection) and _read_pragma(connection, "application_id") != APPLICATION_ID:
         raise FramedexError(
             f"{path} is an SQLite database, but not a framedex index.", "Choose another file with --index."
         )
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA cache_size = -65536")
-    # A large limit, since the database needs only the last state of a page that many transactions write; the log is
-    # truncated afterwards.
+    # A large limit, because a checkpoint writes only the last state of a page that many transactions changed. The log
+    # is truncated afterwards.
     connection.execute("PRAGMA wal_autocheckpoint = 16384")
     connection.execute("PRAGMA journal_size_limit = 4194304")
 
 
-def _refuse_other_files(path: Path) -> None:
-    """Raise FramedexError for a file that was never an index: a rebuild must not move a user's file aside."""
+def _check_not_foreign(path: Path) -> None:
+    """Raise FramedexError for a file that was never an index: a rebuild must not replace a user's file."""
     if path.suffix == ".db" or not _is_file(path):
         return
     try:
         with open_regular(path) as file:
             head = file.read(len(_MAGIC))
     except OSError as error:
-        raise _unwritable(path, error.strerror or str(error)) from error
+        raise _unusable_file_error(path, error.strerror or str(error)) from error
     if head and head != _MAGIC:
-        raise FramedexError(f"{path} is not a framedex index and is left alone.", "Choose another file with --index.")
+        raise FramedexError(f"{path} is not a framedex index.", "Choose another file with --index.")
 
 
 def _is_file(path: Path) -> bool:
@@ -213,9 +215,9 @@ def _is_file(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except (OSError, ValueError) as error:
-        raise _unwritable(path, getattr(error, "strerror", None) or str(error)) from error
+        raise _unusable_file_error(path, getattr(error, "strerror", None) or str(error)) from error
     if not is_file:
-        raise _unwritable(path, "it is not a regular file")
+        raise _unusable_file_error(path, "it is not a regular file")
     return True
 
 
@@ -236,47 +238,47 @@ def is_blank(connection: sqlite3.Connection) -> bool:
 
 def check_version(connection: sqlite3.Connection, path: Path) -> None:
     """Raise FramedexError unless the database is an index of this version with its own tables and views."""
-    if _pragma(connection, "application_id") != APPLICATION_ID:
+    if _read_pragma(connection, "application_id") != APPLICATION_ID:
         raise FramedexError(f"{path} is an SQLite database, but not a framedex index.", "Choose another with --index.")
-    refuse_newer(connection, path)
-    version = _pragma(connection, "user_version")
+    check_not_newer(connection, path)
+    version = _read_pragma(connection, "user_version")
     if version < VERSION:
         raise OutdatedIndexError(f"The index {path} has version {version}; this framedex reads version {VERSION}.")
-    if part := foreign_part(connection):
-        raise DamagedIndexError(f"{path} is no index that framedex made: it has {part}.")
+    if part := find_foreign_part(connection):
+        raise DamagedIndexError(f"{path} is not an index written by framedex: it has {part}.")
 
 
-def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
+def check_not_newer(connection: sqlite3.Connection, path: Path) -> None:
     """Raise NewerIndexError if the index has a newer version, whose data this one would lose."""
-    version = _pragma(connection, "user_version")
-    if version > VERSION and _pragma(connection, "application_id") == APPLICATION_ID:
+    version = _read_pragma(connection, "user_version")
+    if version > VERSION and _read_pragma(connection, "application_id") == APPLICATION_ID:
         raise NewerIndexError(
             f"The index {path} has version {version}, from a later framedex; this one reads version {VERSION}.",
-            "Use that framedex (`pip install --upgrade framedex`), or make another index:"
+            "Upgrade framedex (`pip install --upgrade framedex`), or create another index:"
             " `framedex --index FILE index`.",
         )
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Translate SQLite's errors about the index at `path` into errors with a remedy."""
+def translate_errors(path: Path) -> Iterator[None]:
+    """Translate SQLite's errors in the block into errors about the index at `path`, with a remedy."""
     try:
         yield
     except sqlite3.Error as error:
-        raise _explained(path, error) from error
+        raise _explain_error(path, error) from error
 
 
-def _connect_reading(path: Path, patience: float) -> sqlite3.Connection:
+def _connect_reading(path: Path, timeout_s: float) -> sqlite3.Connection:
     uri = path.absolute().as_uri()
     try:
-        return _open(f"{uri}?mode=ro", patience)
+        return _open_connection(f"{uri}?mode=ro", timeout_s)
     except sqlite3.OperationalError as error:
-        # WAL's shared memory cannot be created in a read-only folder or on a full disk. Without a WAL to read it is not
-        # needed.
+        # The log's shared memory cannot be created in a read-only folder or on a full disk. It is only needed if there
+        # is a log to read.
         is_writable = os.access(path.parent, os.W_OK) and not _is_full(error)
         if is_writable or _log_size(path):
             raise
-    return _open(f"{uri}?mode=ro&immutable=1", patience, StillConnection)
+    return _open_connection(f"{uri}?mode=ro&immutable=1", timeout_s, StillConnection)
 
 
 def _log_size(path: Path) -> int:
@@ -290,15 +292,16 @@ class StillConnection(sqlite3.Connection):
     """A connection to a file treated as immutable: it does not see changes by others, and must then be reopened."""
 
 
-def _open(uri: str, patience: float, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
+def _open_connection(
+    uri: str, timeout_s: float, kind: type[sqlite3.Connection] = sqlite3.Connection
+) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        uri, uri=True, timeout=patience, isolation_level=None, check_same_thread=False, factory=kind
+        uri, uri=True, timeout=timeout_s, isolation_level=None, check_same_thread=False, factory=kind
     )
     try:
         connection.execute("PRAGMA query_only = 1")
-        connection.execute(f"PRAGMA cache_size = -{_CACHE}")
-        # The file may come from anyone: nothing in it makes SQLite do more than read, and corrupt pages are detected
-        # when read.
+        connection.execute(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")
+        # The file may come from anyone. These settings keep its schema from running code, and detect corrupt pages.
         connection.execute("PRAGMA trusted_schema = 0")
         connection.execute("PRAGMA cell_size_check = 1")
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
@@ -308,30 +311,30 @@ def _open(uri: str, patience: float, kind: type[sqlite3.Connection] = sqlite3.Co
     return connection
 
 
-def _pragma(connection: sqlite3.Connection, name: str) -> int:
+def _read_pragma(connection: sqlite3.Connection, name: str) -> int:
     return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
 
 
-def _explained(path: Path, error: sqlite3.Error) -> FramedexError:
+def _explain_error(path: Path, error: sqlite3.Error) -> FramedexError:
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
-        return damaged(path, str(error))
+        return damaged_index_error(path, str(error))
     if name.startswith("SQLITE_INTERRUPT"):
-        return damaged(path, "a question of it came to no end")
+        return damaged_index_error(path, "a query did not end")
     if _is_locked(error):
         return LockedIndexError(
             f"The index {path} is being written by another process.", "Wait until it has finished, then try again."
         )
     if _is_full(error):
-        return full(path)
+        return full_disk_error(path)
     if name.startswith("SQLITE_CANTOPEN"):
         raise_if_no_descriptor()
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
-        return _unwritable(path, str(error))
+        return _unusable_file_error(path, str(error))
     if name.startswith("SQLITE_IOERR"):
         return FramedexError(f"The index {path} could not be read: {error}.", "Check the disk, then try again.")
     if "no such" in str(error):
-        return DamagedIndexError(f"The index {path} lacks a part ({error}).")
+        return DamagedIndexError(f"The index {path} is incomplete ({error}).")
     return RebuildableIndexError(f"The index {path} could not be used: {error}.")
 
 
@@ -340,35 +343,34 @@ def is_system_failure(error: sqlite3.Error) -> bool:
     return (getattr(error, "sqlite_errorname", "") or "").startswith(_SYSTEM_FAILURES)
 
 
-def damaged(path: Path, what: str) -> DamagedIndexError:
-    """Return the error for a damaged index; `what` is the evidence."""
-    return DamagedIndexError(f"The index {path} is damaged ({what}).")
+def damaged_index_error(path: Path, evidence: str) -> DamagedIndexError:
+    """Return the error for a damaged index."""
+    return DamagedIndexError(f"The index {path} is damaged ({evidence}).")
 
 
-def changed_by_others(path: Path) -> DamagedIndexError:
+def changed_index_error(path: Path) -> DamagedIndexError:
     """Return the error for an index that other programs changed, although it may still answer."""
     return DamagedIndexError(
         f"{path} has changed since framedex wrote it, by another program or by damage: answers may be wrong.",
-        "`framedex index --rebuild` rebuilds it. If you changed it yourself, remove the file"
-        f" {path.name}.seal beside it.",
+        f"Rebuild it with `framedex index --rebuild`. If you changed it yourself, delete {path.name}.seal next to it.",
     )
 
 
-def full(path: Path) -> FramedexError:
+def full_disk_error(path: Path) -> FramedexError:
     """Return the error for a full disk while writing the index or a temporary file."""
     return FramedexError(
-        f"{_why_full(path)}: {path} could not be written. It keeps all finished work.",
-        "Free some space, or put the index elsewhere with --index, then run the command again.",
+        f"{_full_disk_reason(path)}: {path} could not be written. Completed work is kept.",
+        "Free some space, or choose another place with --index. Then run the command again.",
     )
 
 
-def _why_full(path: Path) -> str:
+def _full_disk_reason(path: Path) -> str:
     import resource  # Windows lacks it, and never writes
 
     if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
-        return "The disk is full, or the limit for the size of files (`ulimit -f`) is reached"
+        return "The disk is full, or the file size limit (`ulimit -f`) is reached"
     temporary = _temporary_folder()
-    if free_space(path) > _LITTLE >= free_space(temporary / "file"):
+    if free_space(path) > _FULL_DISK_BYTES >= free_space(temporary / "file"):
         return f"The disk of temporary files ({temporary}) is full"
     return "The disk is full"
 
@@ -389,14 +391,14 @@ def free_space(path: Path) -> int:
 
 
 def _is_full(error: sqlite3.Error) -> bool:
-    return (getattr(error, "sqlite_errorname", "") or "").startswith(_FULL)
+    return (getattr(error, "sqlite_errorname", "") or "").startswith(_FULL_DISK_ERRORS)
 
 
 def _is_locked(error: sqlite3.Error) -> bool:
     return (getattr(error, "sqlite_errorname", "") or "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
-def _unwritable(path: Path, reason: str) -> FramedexError:
+def _unusable_file_error(path: Path, reason: str) -> FramedexError:
     return FramedexError(
         f"The index {path} cannot be opened or written: {reason}.",
         "Check the permissions of the file and its folder, or choose another file with --index.",

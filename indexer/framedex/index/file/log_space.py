@@ -1,4 +1,4 @@
-"""Freeing the disk space of a failed transaction: SQLite keeps its write-ahead log at full length.
+"""Free the disk space of a failed transaction, because SQLite keeps its write-ahead log at full length.
 
 The log's format is described in https://sqlite.org/fileformat2.html#walformat.
 """
@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from framedex.errors import FramedexError
-from framedex.index.file.database import free_space, full
+from framedex.index.file.database import free_space, full_disk_error
 from framedex.index.file.seal import seal_path
 
 _HEADER = struct.Struct(">8I")  # magic, version, page size, checkpoints, salt 1 and 2, checksum 1 and 2
@@ -21,11 +21,11 @@ _FRAME = struct.Struct(">6I")  # page, pages of the database after a commit (els
 _MAGIC = 0x377F0682
 
 
-def check_room(connection: sqlite3.Connection, index: Path) -> None:
+def check_free_space(connection: sqlite3.Connection, index: Path) -> None:
     """Raise FramedexError unless the disk has room for the index with this transaction.
 
-    Committed pages go into the log, unless they are there already, and then into the file. Without room for both, the
-    log would stay.
+    Committed pages are written to the log, unless it already has them, and then to the file. Without space for both,
+    the log would keep its length.
     """
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (size,) = connection.execute("PRAGMA page_size").fetchone()
@@ -33,31 +33,31 @@ def check_room(connection: sqlite3.Connection, index: Path) -> None:
         growth = pages * size - index.stat().st_size
     except FileNotFoundError as error:
         raise FramedexError(f"{index} was removed while it was written.", "Run `framedex index` again.") from error
-    log = _log(index)
+    log = _log_path(index)
     in_log = log.stat().st_size if log.exists() else 0
     if growth + max(growth - in_log, 0) > free_space(index):
-        raise full(index)
+        raise full_disk_error(index)
 
 
-def shorten_log(connection: sqlite3.Connection, index: Path) -> None:
+def truncate_log(connection: sqlite3.Connection, index: Path) -> None:
     """Truncate a log that cannot be emptied to its last commit, then empty it if the space suffices.
 
     The connection must be outside a transaction, after one that found the disk full. Failures are ignored.
     """
     with suppress(sqlite3.Error, OSError):
-        if is_emptied(connection):
+        if empty_log(connection):
             return
         connection.execute("BEGIN IMMEDIATE")  # no other writer appends meanwhile
         try:
-            log = _log(index)
-            os.truncate(log, _committed(log))
+            log = _log_path(index)
+            os.truncate(log, _committed_length(log))
         finally:
             connection.execute("ROLLBACK")
-        is_emptied(connection)
+        empty_log(connection)
 
 
-def is_written_back(connection: sqlite3.Connection) -> bool:
-    """Whether all commits are in the file itself, even if its log still exists."""
+def checkpoint_log(connection: sqlite3.Connection) -> bool:
+    """Write the log back into the file as far as possible; return whether all commits are in the file."""
     try:
         busy, pages, written = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
     except sqlite3.Error:
@@ -65,7 +65,7 @@ def is_written_back(connection: sqlite3.Connection) -> bool:
     return not busy and pages == written
 
 
-def is_emptied(connection: sqlite3.Connection) -> bool:
+def empty_log(connection: sqlite3.Connection) -> bool:
     """Empty the log into the file and truncate it; return whether that succeeded."""
     try:
         busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -89,12 +89,12 @@ def remove_index(connection: sqlite3.Connection, index: Path) -> None:
             seal_path(index).unlink(missing_ok=True)
 
 
-def _log(index: Path) -> Path:
+def _log_path(index: Path) -> Path:
     return Path(f"{os.path.realpath(index)}-wal")
 
 
-def _committed(log: Path) -> int:
-    """Return the length in bytes of a log up to its last commit, or all of it if its header is unknown."""
+def _committed_length(log: Path) -> int:
+    """Return the length of a log up to its last commit, in bytes; its full length if its header is unknown."""
     size = log.stat().st_size
     with log.open("rb") as file:
         head = file.read(_HEADER.size)

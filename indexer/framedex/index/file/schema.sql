@@ -5,7 +5,7 @@
 -- place in a file. Lines are 1-based: of the file's state in `version`, else as the file was indexed. Addresses are
 -- 64 bits, stored signed.
 --
--- With every change that an older framedex could not read, raise `VERSION` in version.py. Each statement begins with
+-- With every change that an older framedex could not read, raise `VERSION` in schema.py. Each statement begins with
 -- CREATE at the beginning of a line. Comments are left out of what the database keeps.
 
 
@@ -251,7 +251,7 @@ CREATE TABLE call_spans(
 ) WITHOUT ROWID;
 
 -- How many calls took how long, by boundary function and thread. A bucket holds the durations that are equal in their
--- first seven binary digits (`framedex.index.file.durations`): what is told by it is within 0.8 percent.
+-- first seven binary digits (`framedex.index.file.values`): what is told by it is within 0.8 percent.
 CREATE TABLE call_durations(
     capture INTEGER REFERENCES captures(id),
     boundary INTEGER REFERENCES boundaries(id),

@@ -1,9 +1,9 @@
-"""The seal of an index: a small file beside it with its length, times and checksum, to detect foreign changes.
+"""The seal of an index: a small file with the size, times and checksum of the index, to detect changes by others.
 
-SQLite detects damage to its structure, but not a changed byte in a row. A writer empties the seal before it writes, and
-fills it when it has closed the file. A kill in between leaves it empty, which proves nothing. If the file has the size
-and times of the seal, a reader trusts it. Otherwise (a copy, an edit, damage) it computes the checksum once. A changed
-index stays marked until it is rebuilt. A writer holds a shared lock on the seal file.
+SQLite detects a damaged structure, but not a changed byte in a row. A writer empties the seal before it writes, and
+fills it after it has closed the index. A kill in between leaves the seal empty, which proves nothing. A reader trusts
+an index with the sealed size and times. Otherwise (a copy, an edit, damage) the reader computes the checksum once. A
+changed index stays marked until it is rebuilt. A writer holds a shared lock on the seal file.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from framedex.portable import NEVER_WAITING, READ_ONLY
+from framedex.regularfile import NONBLOCKING, READ_ONLY
 
-CHEAP = 8 << 20
-"""Bytes of an index whose checksum every writer computes, which takes a few ms; larger ones need `at_most`."""
+CHEAP_CHECKSUM_BYTES = 8 << 20
+"""The size up to which every writer computes the checksum of an index, in a few ms. `max_bytes` may allow more."""
 
-_MOST_UNSEALED = 64 << 20
-"""Bytes whose checksum is computed with every query if the seal cannot be written."""
+_MAX_REPEATED_CHECKSUM_BYTES = 64 << 20
+"""The size up to which every query computes the checksum if the seal cannot be written."""
 
-_BLOCK = 1 << 20
+_BLOCK_BYTES = 1 << 20
 _MARK = "framedex-seal 1"
-_CHANGED = f"{_MARK} changed\n"
+_CHANGED_SEAL = f"{_MARK} changed\n"
 _ATTEMPTS = 3
-_LONGEST = 200
+_MAX_SEAL_BYTES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class _Seal:
         return f"{_MARK} {self.size} {self.modified} {self.changed} {self.checksum:08x}\n"
 
     @classmethod
-    def read(cls, text: str) -> _Seal | None:
+    def parse(cls, text: str) -> _Seal | None:
         """Parse a seal; None if malformed or half-written."""
         fields = text.removeprefix(_MARK).split()
         try:
@@ -54,62 +54,64 @@ class _Seal:
             return None
         return seal if str(seal) == text else None
 
-    def is_of(self, status: os.stat_result) -> bool:
-        """Whether a file has this size and these times, and so is untouched."""
+    def matches(self, status: os.stat_result) -> bool:
+        """Whether a file has the sealed size and times, and so is unchanged."""
         return (self.size, self.modified, self.changed) == (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def seal_path(index: Path) -> Path:
-    """Return the path of an index's seal: beside the file itself, with links resolved."""
+    """Return the path of an index's seal: next to the file itself, with links resolved."""
     return Path(f"{os.path.realpath(index)}.seal")
 
 
 def was_changed(index: Path, *, may_seal: bool = True) -> bool:
-    """Whether an index surely differs from the one that framedex wrote; `may_seal` stores the result in the seal."""
+    """Whether another program has certainly changed an index; with `may_seal` the result is stored in the seal."""
     for _ in range(_ATTEMPTS):
-        text = _text(index)
-        seal = _Seal.read(text)
+        text = _read_seal(index)
+        seal = _Seal.parse(text)
         if seal is None:
-            return text == _CHANGED
+            return text == _CHANGED_SEAL
         try:
             before = index.stat()
-            if seal.is_of(before):
+            if seal.matches(before):
                 return False
-            if before.st_size > _MOST_UNSEALED and not (may_seal and os.access(seal_path(index), os.W_OK)):
+            if before.st_size > _MAX_REPEATED_CHECKSUM_BYTES and not (
+                may_seal and os.access(seal_path(index), os.W_OK)
+            ):
                 return False
-            is_same = seal.size == before.st_size and seal.checksum == _checksum_elsewhere(index)
+            is_same = seal.size == before.st_size and seal.checksum == _checksum_in_subprocess(index)
             after = index.stat()
         except (OSError, ValueError):
             return False
         # A writer that started meanwhile has emptied the seal first.
-        if _text(index) == text and (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size):
+        if _read_seal(index) == text and (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size):
             found = _Seal(after.st_size, after.st_mtime_ns, after.st_ctime_ns, seal.checksum)
             if may_seal:
-                _replace(index, text, str(found) if is_same else _CHANGED)
+                _replace_seal(index, text, str(found) if is_same else _CHANGED_SEAL)
             return not is_same
     return False
 
 
 def is_unsealed(index: Path) -> bool:
     """Whether an index has no valid seal, as after a kill, while no process writes to it."""
-    text = _text(index)
-    return _Seal.read(text) is None and text != _CHANGED and not _is_being_written(index)
+    text = _read_seal(index)
+    return _Seal.parse(text) is None and text != _CHANGED_SEAL and not _is_being_written(index)
 
 
-def seal_as_found(index: Path, before: os.stat_result, *, is_sound: bool) -> None:
+def seal_checked_index(index: Path, before: os.stat_result, *, is_consistent: bool) -> None:
     """Seal an unsealed index, or mark it as changed; `before` is its state when the check began.
 
-    Does nothing if the index was written meanwhile, if its log has more, or if the seal cannot be written.
+    Does nothing if the index was written meanwhile, if its log is not empty, or if the seal cannot be written.
     """
-    text = _text(index)
+    text = _read_seal(index)
     try:
-        if not is_sound:
-            _replace(index, text, _CHANGED)
+        if not is_consistent:
+            _replace_seal(index, text, _CHANGED_SEAL)
         elif not _has_log(index):
-            value = _checksum_elsewhere(index)
+            value = _checksum_in_subprocess(index)
             seal = _Seal(before.st_size, before.st_mtime_ns, before.st_ctime_ns, value)
-            if seal.is_of(index.stat()):
-                _replace(index, text, str(seal))
+            if seal.matches(index.stat()):
+                _replace_seal(index, text, str(seal))
     except (OSError, ValueError):
         return
 
@@ -122,169 +124,171 @@ def _has_log(index: Path) -> bool:
 def _is_being_written(index: Path) -> bool:
     """Whether a writer holds the lock of the seal."""
     try:
-        file = _opened(index, READ_ONLY)
+        descriptor = _open_seal(index, READ_ONLY)
     except OSError:
         return False
     try:
-        _lock(file, alone=True)
+        _lock_seal(descriptor, is_exclusive=True)
     except BlockingIOError:
         return True
     except OSError:
         return False
     finally:
-        os.close(file)
+        os.close(descriptor)
     return False
 
 
-def checksum(file: Path) -> int:
-    """Return the CRC-32 of a file: several times as fast as `hashlib`, and no attacker is assumed."""
-    descriptor = _kept_open(os.path.realpath(file))
+def checksum(path: Path) -> int:
+    """Return the CRC-32 of a file. It is several times as fast as `hashlib`, and no attacker is assumed."""
+    descriptor = _open_permanently(os.path.realpath(path))
     value = position = 0
-    while block := os.pread(descriptor, _BLOCK, position):
+    while block := os.pread(descriptor, _BLOCK_BYTES, position):
         value = zlib.crc32(block, value)
         position += len(block)
     return value
 
 
-_SUM = (
+_CHECKSUM_SCRIPT = (
     "import sys, zlib\nvalue = 0\nwith open(sys.argv[1], 'rb', buffering=0) as file:\n"
     " while block := file.read(1 << 20): value = zlib.crc32(block, value)\nprint(value)"
 )
 
 
-def _checksum_elsewhere(file: Path) -> int:
-    """Return the CRC-32 from a process of its own: in a server, descriptors kept open would run out.
+def _checksum_in_subprocess(path: Path) -> int:
+    """Return the CRC-32 of a file, computed in a subprocess: a server would run out of permanently open descriptors.
 
-    Raises OSError or ValueError if that process fails.
+    Raises OSError or ValueError if the subprocess fails.
     """
     import subprocess  # imported here because few queries need it
 
-    from framedex.interpreters import bare_code
+    from framedex.interpreters import bare_code_command
 
-    command = bare_code(_SUM)
+    command = bare_code_command(_CHECKSUM_SCRIPT)
     done = subprocess.run(  # noqa: TID251
-        [*command, os.path.realpath(file)], check=False, capture_output=True, stdin=subprocess.DEVNULL
+        [*command, os.path.realpath(path)], check=False, capture_output=True, stdin=subprocess.DEVNULL
     )
     return int(done.stdout)
 
 
-_OPEN: dict[str, tuple[tuple[int, int], int]] = {}
+_OPEN_FILES: dict[str, tuple[tuple[int, int], int]] = {}
 
 
-def _kept_open(path: str) -> int:
-    """Return a descriptor of a file that stays open: closing it would drop SQLite's locks in this process.
+def _open_permanently(path: str) -> int:
+    """Return a descriptor of a file, which stays open: closing it would drop SQLite's locks in this process.
 
     See "POSIX advisory locks canceled by a separate thread doing close()" on https://sqlite.org/howtocorrupt.html. The
     locks of a replaced file no longer matter.
     """
     status = os.stat(path)  # noqa: PTH116
     identity = status.st_dev, status.st_ino
-    known, descriptor = _OPEN.get(path, (None, -1))
+    known, descriptor = _OPEN_FILES.get(path, (None, -1))
     if known == identity:
         return descriptor
     if known is not None:
         os.close(descriptor)
-    _OPEN[path] = identity, os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    return _OPEN[path][1]
+    _OPEN_FILES[path] = identity, os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    return _OPEN_FILES[path][1]
 
 
 class Sealing:
-    """The seal of an index that is open for writing. If a seal cannot be written, there is none."""
+    """The seal of an index that is open for writing. A seal that cannot be written is removed."""
 
     def __init__(self, index: Path) -> None:
         self._index = index
         self.is_doubtful = was_changed(index)
         """Whether the index differs from the one that framedex wrote; it then stays unsealed."""
-        self._before = _text(index)
-        self._file: int | None = None
+        self._previous_text = _read_seal(index)
+        self._descriptor: int | None = None
         try:
-            self._file = _opened(index, os.O_RDWR | os.O_CREAT)
-            _lock(self._file, alone=False)
-            _write(self._file, _CHANGED if self.is_doubtful else "")
+            self._descriptor = _open_seal(index, os.O_RDWR | os.O_CREAT)
+            _lock_seal(self._descriptor, is_exclusive=False)
+            _write_seal(self._descriptor, _CHANGED_SEAL if self.is_doubtful else "")
         except OSError:
-            self._give_up()
+            self._remove_seal()
 
-    def close(self, *, is_same: bool, is_complete: bool, at_most: int) -> None:
+    def close(self, *, is_same: bool, is_complete: bool, max_bytes: int) -> None:
         """Seal the index after its connection was closed, unless it exceeds `at_most` bytes or has other writers.
 
         `is_same`: nothing was written, so the previous seal is still valid. `is_complete`: all commits are in the file
         itself, none only in its log.
         """
-        if self._file is None:
+        if self._descriptor is None:
             return
         try:
-            _lock(self._file, alone=True)
-            _write(self._file, _CHANGED if self.is_doubtful else self._sealed(is_same, is_complete, at_most))
+            _lock_seal(self._descriptor, is_exclusive=True)
+            _write_seal(
+                self._descriptor, _CHANGED_SEAL if self.is_doubtful else self._new_seal(is_same, is_complete, max_bytes)
+            )
         except OSError:
             pass  # another writer continues, and will seal it
         finally:
-            os.close(self._file)
-            self._file = None
+            os.close(self._descriptor)
+            self._descriptor = None
 
-    def _sealed(self, is_same: bool, is_complete: bool, at_most: int) -> str:
+    def _new_seal(self, is_same: bool, is_complete: bool, max_bytes: int) -> str:
         status = self._index.stat()
-        before = _Seal.read(self._before)
-        if is_same and before is not None and before.is_of(status):
-            return self._before
-        if not is_complete or status.st_size > at_most:
+        before = _Seal.parse(self._previous_text)
+        if is_same and before is not None and before.matches(status):
+            return self._previous_text
+        if not is_complete or status.st_size > max_bytes:
             return ""
         value = checksum(self._index)
         return str(_Seal(status.st_size, status.st_mtime_ns, status.st_ctime_ns, value))
 
-    def _give_up(self) -> None:
-        """Remove the seal: a writer without one must not leave a stale seal."""
+    def _remove_seal(self) -> None:
+        """Remove the seal, because a writer that cannot update it must not leave a stale one."""
         with suppress(OSError):
             if stat.S_ISREG(seal_path(self._index).lstat().st_mode):
                 seal_path(self._index).unlink()
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
 
 
-def _text(index: Path) -> str:
+def _read_seal(index: Path) -> str:
     try:
-        file = _opened(index, READ_ONLY)
+        descriptor = _open_seal(index, READ_ONLY)
     except OSError:
         return ""
     try:
-        return os.read(file, _LONGEST).decode("ascii", "replace")
+        return os.read(descriptor, _MAX_SEAL_BYTES).decode("ascii", "replace")
     except OSError:
         return ""
     finally:
-        os.close(file)
+        os.close(descriptor)
 
 
-def _opened(index: Path, how: int) -> int:
+def _open_seal(index: Path, flags: int) -> int:
     """Return a descriptor of the seal. Raises OSError if it is missing or not a regular file: a pipe would block."""
-    file = os.open(seal_path(index), how | READ_ONLY | NEVER_WAITING, 0o666)
+    file = os.open(seal_path(index), flags | READ_ONLY | NONBLOCKING, 0o666)
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
         raise OSError(errno.EINVAL, "it is not a regular file")
     return file
 
 
-def _replace(index: Path, old: str, new: str) -> None:
+def _replace_seal(index: Path, old: str, new: str) -> None:
     """Replace the old seal, unless it has changed or a writer is active."""
     with suppress(OSError):
-        file = _opened(index, os.O_RDWR)
+        descriptor = _open_seal(index, os.O_RDWR)
         try:
-            _lock(file, alone=True)
-            if _text(index) == old:
-                _write(file, new)
+            _lock_seal(descriptor, is_exclusive=True)
+            if _read_seal(index) == old:
+                _write_seal(descriptor, new)
         finally:
-            os.close(file)
+            os.close(descriptor)
 
 
-def _lock(file: int, *, alone: bool) -> None:
-    """Lock a seal, shared or exclusive without waiting. Raises OSError if it is locked or locks are unsupported."""
+def _lock_seal(descriptor: int, *, is_exclusive: bool) -> None:
+    """Lock a seal: shared, or exclusive without waiting. Raises OSError if it is locked or locks are unsupported."""
     try:
         import fcntl
     except ImportError as error:  # Windows, which never writes
         raise OSError(errno.ENOSYS, "no locks") from error
-    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB if alone else fcntl.LOCK_SH)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB if is_exclusive else fcntl.LOCK_SH)
 
 
-def _write(file: int, text: str) -> None:
-    """Write a seal; a kill leaves nothing, a part or all, and a part is not a valid seal."""
-    os.ftruncate(file, 0)
-    os.pwrite(file, text.encode(), 0)
+def _write_seal(descriptor: int, text: str) -> None:
+    """Write a seal. A kill leaves an empty, partial or complete seal, and a partial seal is invalid."""
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, text.encode(), 0)

@@ -1,6 +1,6 @@
-"""Damage that SQLite does not detect: unexpected exceptions and endless queries, reported as a damaged index.
+"""Report damage that SQLite does not detect, after an unexpected exception or an endless query.
 
-An index with contradictory rows gives answers that cannot be decoded, or loops forever.
+An index with contradictory rows gives answers that cannot be decoded, or queries that never end.
 """
 
 from __future__ import annotations
@@ -14,56 +14,56 @@ from enum import Enum
 from pathlib import Path
 
 from framedex.errors import FramedexError
-from framedex.index.file.database import damaged, is_system_failure
-from framedex.index.file.seal import CHEAP, is_unsealed, seal_as_found, was_changed
+from framedex.index.file.database import damaged_index_error, is_system_failure
+from framedex.index.file.seal import CHEAP_CHECKSUM_BYTES, is_unsealed, seal_checked_index, was_changed
 
-LONGEST_DOUBTFUL = 10.0
-"""Timeout in seconds of a query on a changed index: its tree may have become a cycle."""
+DOUBTFUL_QUERY_TIMEOUT_S = 10.0
+"""The timeout of a query on a changed index, whose tree may contain a cycle."""
 
-_STEPS = 10_000
+_INSTRUCTIONS_PER_CHECK = 10_000
 
 
 @contextmanager
-def blaming_damage(path: Path) -> Iterator[None]:
-    """Turn an unexpected exception in the block into DamagedIndexError if the index at `path` is damaged.
+def report_damage(path: Path) -> Iterator[None]:
+    """Raise DamagedIndexError instead of an unexpected exception in the block, if the index at `path` is damaged.
 
-    Corrupt bytes may yield wrong row references and unknown enumeration values. Checking them at every decoding place
-    is costly; here they are checked once, after an exception.
+    Corrupt bytes may yield wrong row references and unknown enumeration values. A check at every use is costly. So they
+    are checked here, after an exception.
     """
     try:
         yield
     except (FramedexError, OSError, MemoryError):
         raise
     except Exception as error:
-        if was_changed(path, may_seal=False) or _is_broken(path):
-            raise damaged(path, f"{type(error).__name__}: {error}") from error
+        if was_changed(path, may_seal=False) or _has_damage(path):
+            raise damaged_index_error(path, f"{type(error).__name__}: {error}") from error
         raise
 
 
-def is_unsound(connection: sqlite3.Connection, index: Path, *, may_seal: bool) -> bool:
-    """Whether an unsealed index is damaged: SQLite compares its tables with their indexes.
+def is_inconsistent(connection: sqlite3.Connection, index: Path, *, may_seal: bool) -> bool:
+    """Whether an unsealed index is damaged: tables and their indexes do not match.
 
-    A page lost from either yields fewer rows without an error. The check takes 16 ms per MiB, so it is limited to
-    `CHEAP` bytes, and runs once. Its result becomes the seal if `may_seal` allows it, and this process remembers it.
+    A lost page yields fewer rows without an error. The check takes 16 ms per MiB, so it is limited to
+    `CHEAP_CHECKSUM_BYTES` and runs once. The result is stored in the seal if `may_seal`, and cached in this process.
     """
     try:
         before = index.stat()
-        if before.st_size > CHEAP or not is_unsealed(index):
+        if before.st_size > CHEAP_CHECKSUM_BYTES or not is_unsealed(index):
             return False
-        state = (_state_of(index), _state_of(Path(f"{os.path.realpath(index)}-wal")))
-        known = _FOUND.get(index)
-        is_sound = known[1] if known is not None and known[0] == state else _is_sound(connection)
+        state = (_file_state(index), _file_state(Path(f"{os.path.realpath(index)}-wal")))
+        previous = _RESULTS.get(index)
+        is_consistent = previous[1] if previous is not None and previous[0] == state else _is_consistent(connection)
     except OSError:
         return False
-    if is_sound is None:
+    if is_consistent is None:
         return False
-    _FOUND[index] = state, is_sound
+    _RESULTS[index] = state, is_consistent
     if may_seal:
-        seal_as_found(index, before, is_sound=is_sound)
-    return not is_sound
+        seal_checked_index(index, before, is_consistent=is_consistent)
+    return not is_consistent
 
 
-def _is_sound(connection: sqlite3.Connection) -> bool | None:
+def _is_consistent(connection: sqlite3.Connection) -> bool | None:
     """Whether the tables of an index match their indexes; None if the system failed."""
     try:
         return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
@@ -74,11 +74,11 @@ def _is_sound(connection: sqlite3.Connection) -> bool | None:
 
 
 _State = tuple[int, ...]
-_FOUND: dict[Path, tuple[tuple[_State, _State], bool]] = {}
-"""{index: (state of the file and of its log, whether it was sound)}."""
+_RESULTS: dict[Path, tuple[tuple[_State, _State], bool]] = {}
+"""{index: (state of the file and of its log, whether it was consistent)}."""
 
 
-def _state_of(file: Path) -> _State:
+def _file_state(file: Path) -> _State:
     try:
         status = file.stat()
     except FileNotFoundError:
@@ -91,35 +91,35 @@ class Attention:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.begin()
-        connection.set_progress_handler(self._is_over, _STEPS)
+        connection.set_progress_handler(self._has_timed_out, _INSTRUCTIONS_PER_CHECK)
 
     def begin(self) -> None:
         """Restart the timeout for another query."""
-        self._until = time.monotonic() + LONGEST_DOUBTFUL
+        self._deadline = time.monotonic() + DOUBTFUL_QUERY_TIMEOUT_S
 
-    def _is_over(self) -> bool:
-        return time.monotonic() > self._until
+    def _has_timed_out(self) -> bool:
+        return time.monotonic() > self._deadline
 
 
-def _is_broken(path: Path) -> bool:
+def _has_damage(path: Path) -> bool:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             is_whole = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
             if not is_whole or connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
                 return True
-            return any(_has_unknown_word(connection, *where, words) for where, words in _enumerated().items())
+            return any(_has_unknown_value(connection, *where, words) for where, words in _enumeration_values().items())
     except UnicodeDecodeError:  # SQLite's own message may contain corrupt bytes
         return True
     except sqlite3.DatabaseError as error:
         return not is_system_failure(error)
 
 
-def _has_unknown_word(connection: sqlite3.Connection, table: str, column: str, words: Iterable[str]) -> bool:
-    known = ", ".join(f"'{word}'" for word in words)
-    return connection.execute(f"SELECT 1 FROM {table} WHERE {column} NOT IN ({known})").fetchone() is not None
+def _has_unknown_value(connection: sqlite3.Connection, table: str, column: str, values: Iterable[str]) -> bool:
+    allowed = ", ".join(f"'{word}'" for word in values)
+    return connection.execute(f"SELECT 1 FROM {table} WHERE {column} NOT IN ({allowed})").fetchone() is not None
 
 
-def _enumerated() -> dict[tuple[str, str], list[str]]:
+def _enumeration_values() -> dict[tuple[str, str], list[str]]:
     """Return the known enumeration values by (table, column)."""
     from framedex.model import (  # imported here because only an unexpected exception needs them
         Direction,

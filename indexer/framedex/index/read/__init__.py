@@ -1,6 +1,6 @@
-"""Reading rows: the connection, the model types, and caches.
+"""Read rows from the index: the connection, the model types and the cache.
 
-Start at `places.py` (the current line of a recorded one) and `asked.py` (the lines of one statement). Then read
-`spans.py` (sparse kinds of calls), `scope.py` (the counted captures) and `memory.py` (the cache of one read
-transaction).
+Start at `rows.py` (the connection, and the captures that count) and `subjects.py` (the file, line or capture of a
+query). Then read `locations.py` (recorded lines mapped to current ones, and URLs), `spans.py` (a few calls among
+millions) and `query_cache.py` (the cache of one read transaction).
 """

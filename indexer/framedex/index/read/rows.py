@@ -1,8 +1,12 @@
-"""Reading rows: a connection with translated errors, and model types built from its rows.
+"""Read rows: a connection with translated errors, the captures that count, and model types built from rows.
 
 The SELECT fragments name their tables `fn` (functions), `fr` (frames), `c` (calls) and `k` (their kinds). Only the
-functions here depend on the order of the columns. A location is read together with the recorded state of its file, so
-that changes since then are reported.
+functions here depend on the order of the columns. A location is read with the recorded state of its file, so that later
+changes are reported.
+
+Each table of totals has the totals of all captures and those of the latest run that passed its subject (see
+`schema.sql`). Rows below a line, frame or function never have a later run than their subject. So a query for one run
+reads the rows of exactly that run.
 """
 
 from __future__ import annotations
@@ -16,14 +20,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from framedex.index.file.conventions import IN_JSON, Row, json_list
-from framedex.index.file.database import translated
-from framedex.index.file.source_texts import stored_text
-from framedex.index.file.values import location, storable, unsigned
-from framedex.index.read.memory import Memory
-from framedex.index.read.places import Places, state_of
-from framedex.index.read.scope import Scope
-from framedex.index.read.statements import StatementLines
-from framedex.index.read.urls import Urls
+from framedex.index.file.database import translate_errors
+from framedex.index.file.values import build_location, read_stored_text, to_storable, to_unsigned
+from framedex.index.read.locations import Places, StatementLines, Urls, build_state
+from framedex.index.read.query_cache import QueryCache
 from framedex.model import (
     CallRow,
     CaptureRow,
@@ -38,14 +38,73 @@ from framedex.model import (
 )
 from framedex.progress import Looking
 
+ALL = 0
 
-def place_columns(table: str) -> str:
-    """Return the columns of a location in functions or frames, for `Reader.location`; needs `place_tables`."""
+_LINE_COLUMNS = "file, line, version, boundary, run_calls AS calls, run_duration AS duration, latest_call"
+_STEP_COLUMNS = "origin, target, run_calls AS calls"
+_EDGE_COLUMNS = "caller, callee, run_calls AS calls"
+_TOTALS_COLUMNS = {
+    "nodes": "id, parent, frame, depth, run_calls AS calls, run_longest AS longest, makes_client",
+    "stack_calls": "stack, boundary, run_calls AS calls, run_duration AS duration, latest_call",
+    "line_calls": _LINE_COLUMNS,
+    "line_links": f"{_LINE_COLUMNS}, how",
+    "steps": _STEP_COLUMNS,
+    "code_steps": _STEP_COLUMNS,
+    "readable_steps": _STEP_COLUMNS,
+    "edges": _EDGE_COLUMNS,
+    "code_edges": _EDGE_COLUMNS,
+}
+
+
+CALL_COLUMNS = (
+    "c.id, k.capture, b.name, b.boundary, t.label, t.tid, c.start, c.duration, k.error, a.json, k.stack,"
+    " c.id - c.inside"
+)
+
+CALL_TABLES = (
+    "call_rows c CROSS JOIN call_kinds k ON k.id = c.kind CROSS JOIN boundaries b ON b.id = k.boundary"
+    " CROSS JOIN threads t ON t.id = k.thread CROSS JOIN arguments a ON a.id = c.arguments"
+)
+
+CAPTURE_COLUMNS = "p.id, p.path, p.started, p.command, p.calls, p.stacks, p.metadata, p.problems, p.stops, p.run"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The counted captures: with `is_latest` the latest run of a query's subject, otherwise all.
+
+    `run` is that run once it is known. `is_within` marks an index restricted to chosen captures (`subset.py`).
+    """
+
+    is_latest: bool = False
+    run: int = ALL
+    is_within: bool = False
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether some captures are excluded."""
+        return self.run != ALL or self.is_within
+
+    def capture_condition(self, table: str, capture: int | None = None) -> str:
+        """Return a condition (" AND ...") for rows of this capture, or of all counted captures if it is None."""
+        if capture is not None:
+            return f" AND {table}.capture = {capture}"
+        return f" AND {table}.capture IN (SELECT id FROM captures WHERE run = {self.run})" if self.run else ""
+
+    def totals_table(self, table: str) -> str:
+        """Return the table of totals, or a subquery with the run's rows under the same column names."""
+        if self.run == ALL:
+            return table
+        return f"(SELECT {_TOTALS_COLUMNS[table]} FROM {table} WHERE run = {self.run})"
+
+
+def location_columns(table: str) -> str:
+    """Return the columns of a location in functions or frames, for `Reader.location`; needs `location_joins`."""
     state = ", ".join(f"coalesce({table}v.{name}, {table}s.{name})" for name in ("modified", "size", "blob"))
     return f"{table}f.path, {table}.line, {table}.how, {state}"
 
 
-def place_tables(table: str) -> str:
+def location_joins(table: str) -> str:
     """Return the joins for the location columns of a table of functions or frames."""
     return (
         f" LEFT JOIN files {table}f ON {table}f.id = {table}.file"
@@ -54,21 +113,10 @@ def place_tables(table: str) -> str:
     )
 
 
-FUNCTION_COLUMNS = "fn.id, fn.language, fn.role, fn.name, fn.symbol, fn.module, fn.unit, fn.end_line, " + place_columns(
-    "fn"
+FUNCTION_COLUMNS = (
+    "fn.id, fn.language, fn.role, fn.name, fn.symbol, fn.module, fn.unit, fn.end_line, " + location_columns("fn")
 )
-FUNCTION_TABLES = "functions fn" + place_tables("fn")
-
-CALL_COLUMNS = (
-    "c.id, k.capture, b.name, b.boundary, t.label, t.tid, c.start, c.duration, k.error, a.json, k.stack,"
-    " c.id - c.inside"
-)
-CALL_TABLES = (
-    "call_rows c CROSS JOIN call_kinds k ON k.id = c.kind CROSS JOIN boundaries b ON b.id = k.boundary"
-    " CROSS JOIN threads t ON t.id = k.thread CROSS JOIN arguments a ON a.id = c.arguments"
-)
-
-CAPTURE_COLUMNS = "p.id, p.path, p.started, p.command, p.calls, p.stacks, p.metadata, p.problems, p.stops, p.run"
+FUNCTION_TABLES = "functions fn" + location_joins("fn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,32 +131,34 @@ class Reader:
     places: Places
     links: Mapping[str, str] = field(default_factory=dict)
     statements: StatementLines = field(default_factory=StatementLines)
-    memory: Memory = field(default_factory=Memory)
-    looking: Looking = field(default_factory=Looking)
+    cache: QueryCache = field(default_factory=QueryCache)
+    progress: Looking = field(default_factory=Looking)
     scope: Scope = field(default_factory=Scope)
 
     @classmethod
-    def on(cls, connection: sqlite3.Connection, path: Path, links: Mapping[str, str], scope: Scope) -> Self:
+    def from_connection(
+        cls, connection: sqlite3.Connection, path: Path, links: Mapping[str, str], scope: Scope
+    ) -> Self:
         """Return a reader of a connection that maps lines by the texts stored in the index."""
-        return cls(connection, path, Places(partial(_stored_text, connection, path)), links, scope=scope)
+        return cls(connection, path, Places(partial(_read_blob, connection, path)), links, scope=scope)
 
-    def totals(self, table: str) -> str:
-        """Return the table or subquery for a table of totals in this scope."""
-        return self.scope.totals(table)
+    def totals_table(self, table: str) -> str:
+        """Return the table of totals, or a subquery with its rows in this scope."""
+        return self.scope.totals_table(table)
 
-    def of_latest(self, query: str, *parameters: object) -> Reader:
+    def restrict_to_latest_run(self, query: str, *parameters: object) -> Reader:
         """Return a reader restricted to the run that the query returns; unchanged if it returns NULL or no row.
 
         Also unchanged unless the scope is latest and there are several runs.
         """
-        if not self.is_of_several():
+        if not self.counts_one_of_several_runs():
             return self
         row = self.row(query, *parameters)
         return replace(self, scope=replace(self.scope, run=row[0])) if row and row[0] else self
 
-    def is_of_several(self) -> bool:
-        """Whether the scope is latest and there are several runs."""
-        return self.scope.is_latest and self.memory.recall("several runs", self._has_several_runs)
+    def counts_one_of_several_runs(self) -> bool:
+        """Whether only the latest run of a subject counts, and the index has several runs."""
+        return self.scope.is_latest and self.cache.get_or_compute("several runs", self._has_several_runs)
 
     def _has_several_runs(self) -> bool:
         row = self.row("SELECT count(DISTINCT run) FROM captures WHERE calls > 0")
@@ -124,58 +174,58 @@ class Reader:
         blob: str | None,
     ) -> Location | None:
         """Return the current location from its columns, or None if they are NULL."""
-        found = location(path, line, how)
-        then = state_of(modified, size, blob)
-        if found is None or then is None or self.is_unchanged(found.path, then):
+        found = build_location(path, line, how)
+        state = build_state(modified, size, blob)
+        if found is None or state is None or self.is_unchanged(found.path, state):
             return found
-        return self.places.now(found, then)
+        return self.places.to_current(found, state)
 
-    def is_unchanged(self, path: str, then: FileState) -> bool:
-        """Whether a file has the same mtime and size as in a state; also true if it is missing now."""
-        now = self.memory.file(path)
-        return now is None or (now.modified, now.size) == (then.modified, then.size)
+    def is_unchanged(self, path: str, state: FileState) -> bool:
+        """Whether a file still has the mtime and size of a state, or no longer exists."""
+        current = self.cache.find_file(path)
+        return current is None or (current.modified, current.size) == (state.modified, state.size)
 
     def rows(self, query: str, *parameters: object) -> list[Row]:
         """Return all rows of a query. Raises FramedexError if the file cannot be read."""
-        with translated(self.path):
-            return self.connection.execute(query, _bindable(parameters)).fetchall()
+        with translate_errors(self.path):
+            return self.connection.execute(query, _bind_text(parameters)).fetchall()
 
-    def each(self, query: str, *parameters: object) -> Iterator[Row]:
+    def iter_rows(self, query: str, *parameters: object) -> Iterator[Row]:
         """Yield the rows of a query; callers may stop early. Raises FramedexError if the file cannot be read."""
-        with translated(self.path):
-            rows = self.connection.execute(query, _bindable(parameters))
+        with translate_errors(self.path):
+            rows = self.connection.execute(query, _bind_text(parameters))
             # `yield from rows` would close the cursor for callers that stop early, which fails if the index is already
             # closed.
             yield from iter(rows.fetchone, None)
 
     def row(self, query: str, *parameters: object) -> Row | None:
         """Return the first row of a query, or None."""
-        with translated(self.path):
-            found: Row | None = self.connection.execute(query, _bindable(parameters)).fetchone()
+        with translate_errors(self.path):
+            found: Row | None = self.connection.execute(query, _bind_text(parameters)).fetchone()
             return found
 
 
 def functions_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FunctionRow]:
     """Return the functions with these ids, by id."""
-    return reader.memory.recall_all("function", ids, partial(_read_functions, reader))
+    return reader.cache.get_or_compute_all("function", ids, partial(_read_functions, reader))
 
 
 def _read_functions(reader: Reader, ids: list[int]) -> dict[int, Callable[[], FunctionRow]]:
     query = f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id {IN_JSON}"
-    return {row[0]: partial(_function_row, reader, row) for row in reader.rows(query, json_list(ids))}
+    return {row[0]: partial(_build_function, reader, row) for row in reader.rows(query, json_list(ids))}
 
 
 def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
     """Return the frames with these ids, by id, with their functions and candidates."""
-    return reader.memory.recall_all("frame", ids, partial(_read_frames, reader))
+    return reader.cache.get_or_compute_all("frame", ids, partial(_read_frames, reader))
 
 
 def _read_frames(reader: Reader, ids: list[int]) -> dict[int, Callable[[], FrameRow]]:
     wanted = json_list(ids)
     rows = reader.rows(
         f"SELECT fr.id, fr.function, m.path, fr.offset, fr.inlined, fr.is_returning, fr.recorded_line,"
-        f" {place_columns('fr')}"
-        f" FROM frames fr LEFT JOIN modules m ON m.id = fr.module {place_tables('fr')} WHERE fr.id {IN_JSON}",
+        f" {location_columns('fr')}"
+        f" FROM frames fr LEFT JOIN modules m ON m.id = fr.module {location_joins('fr')} WHERE fr.id {IN_JSON}",
         wanted,
     )
     functions = functions_by_id(reader, {row[1] for row in rows})
@@ -187,31 +237,31 @@ def _read_frames(reader: Reader, ids: list[int]) -> dict[int, Callable[[], Frame
         wanted,
     ):
         candidates.setdefault(frame, []).append(tuple(place))
-    return {row[0]: partial(_frame_row, reader, row, functions[row[1]], candidates.get(row[0], ())) for row in rows}
+    return {row[0]: partial(_build_frame, reader, row, functions[row[1]], candidates.get(row[0], ())) for row in rows}
 
 
-def _frame_row(reader: Reader, row: Row, function: FunctionRow, candidates: Iterable[Row]) -> FrameRow:
-    reader.memory.rests_on("function", function.id)
+def _build_frame(reader: Reader, row: Row, function: FunctionRow, candidates: Iterable[Row]) -> FrameRow:
+    reader.cache.depend_on_entry("function", function.id)
     urls = Urls(reader)
     places = (reader.location(*place) for place in candidates)
     return FrameRow(
         id=row[0],
         function=function,
-        location=_published(urls, reader.location(*row[7:])),
-        candidates=tuple(urls.added(place) for place in places if place is not None),
+        location=_add_url(urls, reader.location(*row[7:])),
+        candidates=tuple(urls.add_url(place) for place in places if place is not None),
         module=row[2] if row[2] is not None else function.module,
-        offset=unsigned(row[3]),
+        offset=to_unsigned(row[3]),
         inlined=bool(row[4]),
         returning=bool(row[5]),
         line=row[6] or 0,
     )
 
 
-def _published(urls: Urls, location: Location | None) -> Location | None:
-    return None if location is None else urls.added(location)
+def _add_url(urls: Urls, location: Location | None) -> Location | None:
+    return None if location is None else urls.add_url(location)
 
 
-def chain(reader: Reader, leaf: int) -> list[int]:
+def read_frame_chain(reader: Reader, leaf: int) -> list[int]:
     """Return the frame ids on the path from the root of the tree to `leaf`, outermost first."""
     rows = reader.rows(
         "WITH RECURSIVE up(parent, frame, depth) AS ("
@@ -223,14 +273,14 @@ def chain(reader: Reader, leaf: int) -> list[int]:
     return [frame for (frame,) in rows]
 
 
-def function_rows(reader: Reader, rows: Iterable[Row]) -> list[FunctionRow]:
+def build_functions(reader: Reader, rows: Iterable[Row]) -> list[FunctionRow]:
     """Build functions from FUNCTION_COLUMNS."""
-    read = {row[0]: partial(_function_row, reader, row) for row in rows}
-    functions = reader.memory.recall_all("function", read, lambda ids: {each: read[each] for each in ids})
+    read = {row[0]: partial(_build_function, reader, row) for row in rows}
+    functions = reader.cache.get_or_compute_all("function", read, lambda ids: {each: read[each] for each in ids})
     return [functions[each] for each in read]
 
 
-def _function_row(reader: Reader, row: Row) -> FunctionRow:
+def _build_function(reader: Reader, row: Row) -> FunctionRow:
     place = reader.location(*row[8:])
     end = reader.location(row[8], row[7] or None, *row[10:])
     return FunctionRow(
@@ -241,12 +291,12 @@ def _function_row(reader: Reader, row: Row) -> FunctionRow:
         symbol=row[4],
         module=row[5],
         unit=row[6],
-        location=_published(Urls(reader), place),
+        location=_add_url(Urls(reader), place),
         end_line=0 if end is None else end.line,
     )
 
 
-def call_row(row: Row) -> CallRow:
+def build_call(row: Row) -> CallRow:
     """Build a call from CALL_COLUMNS."""
     return CallRow(
         id=row[0],
@@ -257,14 +307,14 @@ def call_row(row: Row) -> CallRow:
         start=row[6],
         duration=row[7],
         error=row[8],
-        arguments=arguments(row[9]),
+        arguments=decode_arguments(row[9]),
         stack=row[10],
         tid=row[5],
         parent=row[11],
     )
 
 
-def capture_row(row: Row) -> CaptureRow:
+def build_capture(row: Row) -> CaptureRow:
     """Build a capture from CAPTURE_COLUMNS."""
     return CaptureRow(
         id=row[0],
@@ -275,12 +325,12 @@ def capture_row(row: Row) -> CaptureRow:
         stacks=row[5],
         metadata_text=row[6],
         problems=tuple(json.loads(row[7])),
-        stops=_stops(row[8]),
+        stops=_parse_stops(row[8]),
         run=row[9],
     )
 
 
-def _stops(text: str | None) -> Stops:
+def _parse_stops(text: str | None) -> Stops:
     if text is None:
         return Stops()
     stops = json.loads(text)
@@ -288,7 +338,7 @@ def _stops(text: str | None) -> Stops:
 
 
 @lru_cache(maxsize=4096)
-def arguments(text: str) -> dict[str, Any]:
+def decode_arguments(text: str) -> dict[str, Any]:
     """Return the decoded arguments of a call; malformed JSON (a damaged capture) is stored under one key.
 
     Calls with the same arguments share the dict, so callers must not modify it.
@@ -300,16 +350,16 @@ def arguments(text: str) -> dict[str, Any]:
     return decoded if isinstance(decoded, dict) else {"undecoded": text}
 
 
-def _stored_text(connection: sqlite3.Connection, path: Path, blob: str) -> bytes | None:
-    with translated(path):
-        return stored_text(connection, blob)
+def _read_blob(connection: sqlite3.Connection, path: Path, blob: str) -> bytes | None:
+    with translate_errors(path):
+        return read_stored_text(connection, blob)
 
 
-def _bindable(parameters: tuple[object, ...]) -> tuple[object, ...]:
-    return tuple(storable(value) if isinstance(value, str) else value for value in parameters)
+def _bind_text(parameters: tuple[object, ...]) -> tuple[object, ...]:
+    return tuple(to_storable(value) if isinstance(value, str) else value for value in parameters)
 
 
-def file_id(reader: Reader, path: str) -> int | None:
+def find_file_id(reader: Reader, path: str) -> int | None:
     """Return the id of a path, or None if no frame and no definition is in it."""
-    row = reader.memory.recall(("file", path), lambda: reader.row("SELECT id FROM files WHERE path = ?", path))
+    row = reader.cache.get_or_compute(("file", path), lambda: reader.row("SELECT id FROM files WHERE path = ?", path))
     return None if row is None else int(row[0])

@@ -1,4 +1,4 @@
-"""The calls of some kinds, found by spans: a few calls among millions, in id order."""
+"""Find the calls of some kinds by their spans, in id order: a few calls among millions."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
-from framedex.index.file.conventions import IN_JSON, SPAN, Row, json_item, json_list
+from framedex.index.file.conventions import IN_JSON, SPAN_SIZE, Row, json_item, json_list
 from framedex.index.read.rows import CALL_TABLES, Reader
 
 KIND_TABLES = (
     "call_kinds k CROSS JOIN call_spans s ON s.kind = k.id"
     " CROSS JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = k.id"
 )
-"""All calls `c` of the kinds `k` that a WHERE clause selects, unordered."""
+"""Tables for all calls `c` of the kinds `k` that a WHERE clause selects, unordered."""
 
-_SEPARATELY = 64  # number of kinds whose spans are read lazily; spans of more kinds are sorted first
-_LONGEST = 1 << 11  # ids per range
-_FIRST, _MOST = 1 << 9, 1 << 16  # ids read per query: few at first, as a page needs few
-_RANGES = 1 << 12  # ranges per query
-_TOLD = 1 << 10  # rows per progress report
+_MAX_MERGED_KINDS = 64  # kinds whose spans are merged lazily; with more kinds, SQLite sorts the spans
+_MAX_RANGE_IDS = 1 << 11  # ids per range
+_FIRST_PORTION_IDS, _MAX_PORTION_IDS = 1 << 9, 1 << 16  # ids per query: few at first, because a page needs few
+_MAX_PORTION_RANGES = 1 << 12  # ranges per query
+_ROWS_PER_REPORT = 1 << 10  # rows per progress report
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +36,15 @@ class Ids:
         return self.last - self.first + 1
 
 
-def id_ranges(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
+def iter_id_ranges(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
     """Yield disjoint ranges, in id order, that contain all calls of these kinds in one capture."""
     current: tuple[int, int] | None = None
-    for low, high in _joined_spans(reader, kinds, ids, backwards=backwards):
+    for low, high in _merge_spans(reader, kinds, ids, backwards=backwards):
         if current is None:
             current = low, high
-        elif backwards and high + 1 == current[0] and current[1] - low < _LONGEST:
+        elif backwards and high + 1 == current[0] and current[1] - low < _MAX_RANGE_IDS:
             current = low, current[1]
-        elif not backwards and low - 1 == current[1] and high - current[0] < _LONGEST:
+        elif not backwards and low - 1 == current[1] and high - current[0] < _MAX_RANGE_IDS:
             current = current[0], high
         else:
             yield current
@@ -53,9 +53,11 @@ def id_ranges(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool
         yield current
 
 
-def _joined_spans(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
+def _merge_spans(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
     """Yield the spans of all kinds, merged into one range per `SPAN` ids."""
-    shared = groupby(_spans(reader, kinds, ids, backwards=backwards), lambda span: (span[0] - ids.base) // SPAN)
+    shared = groupby(
+        _read_spans(reader, kinds, ids, backwards=backwards), lambda span: (span[0] - ids.base) // SPAN_SIZE
+    )
     for _, spans in shared:
         found = list(spans)
         low = max(min(first for first, _ in found), ids.first)
@@ -64,18 +66,18 @@ def _joined_spans(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: 
             yield low, high
 
 
-def _spans(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[Row]:
+def _read_spans(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[Row]:
     within = f"first_call BETWEEN ? AND ? ORDER BY first_call {'DESC' if backwards else 'ASC'}"
-    bounds = ids.first - SPAN, ids.last
-    if len(kinds) > _SEPARATELY:
+    bounds = ids.first - SPAN_SIZE, ids.last
+    if len(kinds) > _MAX_MERGED_KINDS:
         query = f"SELECT first_call, last_call FROM call_spans WHERE kind {IN_JSON} AND {within}"
-        return reader.each(query, json_list(kinds), *bounds)
+        return reader.iter_rows(query, json_list(kinds), *bounds)
     query = f"SELECT first_call, last_call FROM call_spans WHERE kind = ? AND {within}"
-    each = (reader.each(query, kind, *bounds) for kind in kinds)
+    each = (reader.iter_rows(query, kind, *bounds) for kind in kinds)
     return heapq.merge(*each, key=lambda span: span[0], reverse=backwards)
 
 
-def calls_in(
+def iter_calls(
     reader: Reader,
     columns: str,
     kinds: Sequence[int],
@@ -95,43 +97,43 @@ def calls_in(
         f" WHERE c.id BETWEEN {json_item(0)} AND {json_item(1)} AND c.kind {IN_JSON}{condition}"
     )
     wanted = json_list(kinds)
-    way = Way(reader, ids, backwards=backwards)
-    for ranges in way.portions(id_ranges(reader, kinds, ids, backwards=backwards)):
+    way = IdScan(reader, ids, backwards=backwards)
+    for ranges in way.split_portions(iter_id_ranges(reader, kinds, ids, backwards=backwards)):
         rows = sorted(reader.rows(query, json_list(ranges), wanted, *parameters), reverse=backwards, key=itemgetter(0))
-        yield from way.told(rows)
+        yield from way.report_rows(rows)
 
 
-class Way:
+class IdScan:
     """A pass over ids from one end to the other, reported to the reader's progress listener."""
 
     def __init__(self, reader: Reader, ids: Ids, *, backwards: bool) -> None:
-        self._looking = reader.looking
+        self._progress = reader.progress
         self._backwards = backwards
         self._next, self._end = (ids.last, ids.first) if backwards else (ids.first, ids.last)
 
-    def portions(self, ranges: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    def split_portions(self, ranges: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
         """Yield the ranges in growing portions; a portion counts as done when the next one is requested."""
         portion: list[tuple[int, int]] = []
-        ids, size = 0, _FIRST
+        ids, size = 0, _FIRST_PORTION_IDS
         for first, last in ranges:
             portion.append((first, last))
             ids += last - first + 1
-            if ids >= size or len(portion) == _RANGES:
+            if ids >= size or len(portion) == _MAX_PORTION_RANGES:
                 yield portion
-                self._done_to(first if self._backwards else last)
-                portion, ids, size = [], 0, min(2 * size, _MOST)
+                self._report_up_to(first if self._backwards else last)
+                portion, ids, size = [], 0, min(2 * size, _MAX_PORTION_IDS)
         if portion:
             yield portion
-        self._done_to(self._end)
+        self._report_up_to(self._end)
 
-    def told(self, rows: Iterable[Row]) -> Iterator[Row]:
+    def report_rows(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Yield rows whose first column is an id; a row counts as done when the next one is requested."""
         for number, row in enumerate(rows, 1):
             yield row
-            if not number % _TOLD:
-                self._done_to(row[0])
+            if not number % _ROWS_PER_REPORT:
+                self._report_up_to(row[0])
 
-    def _done_to(self, last: int) -> None:
+    def _report_up_to(self, last: int) -> None:
         step = -1 if self._backwards else 1
-        self._looking.passed((last - self._next) * step + 1)
+        self._progress.advance((last - self._next) * step + 1)
         self._next = last + step

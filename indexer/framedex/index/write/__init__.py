@@ -1,7 +1,7 @@
 """Write the index, capture by capture and batch by batch.
 
-Start at `capture.py`, then `calls.py`, `kinds.py`, `objects.py`. The batches are defined in `model/batches.py`.
-`bulk.py` copies rows at a fifth of the cost of an INSERT. `ffi.py` joins handler runs to sites, `programs.py` stores
-compiled programs, and `binaries.py` stores the source of native names. `moving.py` updates the paths of a moved
-project, `versions.py` stores the states of source files, and `removal.py` removes captures.
+Start at `store.py`, then `capture.py`, `calls.py`, `stacks.py` and `objects.py`. `model/capture.py` has the batches.
+`ffi.py` joins handler runs to sites, and `programs.py` stores compiled programs. `aggregates.py` computes totals, and
+`costs/` the costs by line. `sources.py` writes source files, their definitions and the locations of frames.
+`versions.py` stores the versions of source files, and `removal.py` removes captures.
 """

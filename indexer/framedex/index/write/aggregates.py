@@ -18,25 +18,32 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.file.conventions import IN_JSON, MAKES_CLIENT, SAMPLES, STATE_OF_LINE, json_list
-from framedex.index.file.readable import CODE, READABLE
+from framedex.index.file.conventions import (
+    CLIENT_CREATORS,
+    IN_JSON,
+    IS_CODE,
+    IS_READABLE,
+    MAX_SAMPLES,
+    STATE_OF_LINE,
+    json_list,
+)
 from framedex.index.write.tree import Integers, Nodes, read_nodes
 from framedex.model import LinkHow
 
 Flags = npt.NDArray[np.bool_]
 
-_LOW = 0xFFFFFFFF
-_LINE_TOTALS = "file, line, version, boundary, calls, duration, latest_call, run, run_calls, run_duration"
-_LATER_HERE = "latest_call > excluded.latest_call"
-_MAKE_RUN_CALLS = (
+_LOW_BITS = 0xFFFFFFFF
+_LINE_TOTAL_COLUMNS = "file, line, version, boundary, calls, duration, latest_call, run, run_calls, run_duration"
+_IS_LATER_CALL = "latest_call > excluded.latest_call"
+_UPDATE_RUN_CALLS = (
     "run_calls = excluded.run_calls * (excluded.run >= run) + run_calls * (run >= excluded.run),"
     " run = max(run, excluded.run)"
 )
-_MAKE_RUN_TOTALS = (
+_UPDATE_RUN_TOTALS = (
     "run_duration = excluded.run_duration * (excluded.run >= run) + run_duration * (run >= excluded.run),"
-    f" {_MAKE_RUN_CALLS}"
+    f" {_UPDATE_RUN_CALLS}"
 )
-"""The end of an UPDATE of totals. Totals of an earlier run are replaced, totals of the same run are added."""
+"""The end of an UPSERT of totals. Totals of an earlier run are replaced, and totals of the same run are added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +67,14 @@ class Items:
     run_duration: Integers
 
     @classmethod
-    def of_run(cls, run: int, rows: Sequence[tuple[int, ...]]) -> Items:
+    def from_run_rows(cls, run: int, rows: Sequence[tuple[int, ...]]) -> Items:
         """Return the items of one run from rows of the first eight columns."""
         columns = np.array(rows, np.int64).reshape(-1, 8).T
-        of_run = np.full(len(rows), run, np.int64), columns[5], columns[6]
-        return cls(*np.concatenate([columns, of_run]))
+        run_columns = np.full(len(rows), run, np.int64), columns[5], columns[6]
+        return cls(*np.concatenate([columns, run_columns]))
 
 
-def all_items(connection: sqlite3.Connection) -> Items:
+def read_items(connection: sqlite3.Connection) -> Items:
     """Return the items of the whole index."""
     rows = connection.execute(
         "SELECT x.stack, s.leaf, s.python_leaf, s.site_leaf, x.boundary, x.calls, x.duration, x.latest_call,"
@@ -76,8 +83,8 @@ def all_items(connection: sqlite3.Connection) -> Items:
     return Items(*np.array(rows, np.int64).reshape(-1, 11).T)
 
 
-def rebuild(connection: sqlite3.Connection, nodes: Nodes) -> None:
-    """Rebuild all totals from the totals of the kinds of calls, after calls were removed."""
+def rebuild_totals(connection: sqlite3.Connection, nodes: Nodes) -> None:
+    """Rebuild all totals from the totals of call kinds, after calls were removed."""
     for table in ("stack_calls", "capture_stacks", "steps", "code_steps", "edges", "code_edges"):
         connection.execute(f"DELETE FROM {table}")
     connection.execute("DELETE FROM stack_samples WHERE arguments NOT IN (SELECT id FROM arguments)")
@@ -90,61 +97,61 @@ def rebuild(connection: sqlite3.Connection, nodes: Nodes) -> None:
         " SELECT capture, stack, boundary, sum(calls), sum(duration), max(latest_call) FROM call_kinds"
         " GROUP BY capture, stack, boundary"
     )
-    sum_up(connection, nodes)
+    compute_totals(connection, nodes)
 
 
-def sum_up(connection: sqlite3.Connection, nodes: Nodes) -> None:
-    """Fill the empty tables of totals from the totals by capture, then rebuild the totals of lines."""
+def compute_totals(connection: sqlite3.Connection, nodes: Nodes) -> None:
+    """Compute the totals from those by capture, into empty tables; then rebuild the totals of lines."""
     connection.execute(
         "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call, run, run_calls, run_duration)"
         " SELECT x.stack, x.boundary, x.calls, x.duration, x.latest_call, p.run, x.calls, x.duration"
         " FROM capture_stacks x JOIN captures p ON p.id = x.capture WHERE true ORDER BY p.run, p.started, p.id"
-        f" {_add_to('stack, boundary')}, {_MAKE_RUN_TOTALS}"
+        f" {_upsert_clause('stack, boundary')}, {_UPDATE_RUN_TOTALS}"
     )
-    add_totals(connection, all_items(connection), nodes)
-    rebuild_lines(connection, nodes)
+    add_totals(connection, read_items(connection), nodes)
+    rebuild_line_totals(connection, nodes)
 
 
 def add_stack_calls(
     connection: sqlite3.Connection, capture: int, items: Items, samples: Iterable[tuple[int, int, int]]
 ) -> None:
-    """Add calls of one capture to the totals per stack; `samples` are (stack, boundary, arguments) to show."""
-    rows = _rows(items.stack, items.boundary, items.calls, items.duration, items.latest_call)
+    """Add calls of one capture to the totals per stack, with samples of arguments: (stack, boundary, arguments)."""
+    rows = _to_rows(items.stack, items.boundary, items.calls, items.duration, items.latest_call)
     connection.executemany(
         "INSERT INTO capture_stacks(capture, stack, boundary, calls, duration, latest_call)"
-        f" VALUES ({capture}, ?, ?, ?, ?, ?) {_add_to('stack, capture, boundary', _LATER_HERE)}",
+        f" VALUES ({capture}, ?, ?, ?, ?, ?) {_upsert_clause('stack, capture, boundary', _IS_LATER_CALL)}",
         rows,
     )
     connection.executemany(
         "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call, run, run_calls, run_duration)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-        f" {_add_to('stack, boundary', _later_calls(connection, capture))}, {_MAKE_RUN_TOTALS}",
-        _rows(
+        f" {_upsert_clause('stack, boundary', _later_call_condition(connection, capture))}, {_UPDATE_RUN_TOTALS}",
+        _to_rows(
             *(items.stack, items.boundary, items.calls, items.duration, items.latest_call),
             *(items.run, items.run_calls, items.run_duration),
         ),
     )
     connection.executemany(
         "INSERT OR IGNORE INTO stack_samples SELECT ?1, ?2, ?3"
-        f" WHERE (SELECT count(*) FROM stack_samples WHERE stack = ?1 AND boundary = ?2) < {SAMPLES}",
+        f" WHERE (SELECT count(*) FROM stack_samples WHERE stack = ?1 AND boundary = ?2) < {MAX_SAMPLES}",
         samples,
     )
 
 
 def add_totals(connection: sqlite3.Connection, items: Items, nodes: Nodes) -> None:
-    """Add the items to the totals that do not depend on frame locations: nodes, steps, edges, functions."""
+    """Add the items to the totals without frame locations: those of nodes, steps, edges and functions."""
     walk = _Walk(nodes, items)
     _add_to_nodes(connection, items, walk)
-    function = _column(connection, f"SELECT id, function FROM frames WHERE id {IN_JSON}", walk.frames())
+    function = _read_column(connection, f"SELECT id, function FROM frames WHERE id {IN_JSON}", walk.frames_json())
     functions, *totals = _distinct_totals(walk.item, function[walk.frame], items)
     connection.executemany(
         "UPDATE functions SET calls = calls + ?1, run_calls = ?3 * (?2 >= run) + run_calls * (run >= ?2),"
         " run = max(run, ?2) WHERE id = ?4",
-        _rows(*totals, functions),
+        _to_rows(*totals, functions),
     )
-    is_code = _flags(connection, CODE, walk.frames())
+    is_code = _read_flags(connection, IS_CODE, walk.frames_json())
     for prefix, shown in (("", np.ones_like(is_code)), ("code_", is_code)):
-        item, origin, target = walk.neighbours(shown)
+        item, origin, target = walk.find_neighbours(shown)
         _add_pairs(connection, f"{prefix}steps", ("origin", "target"), items, item, origin, target)
         pairs = item, function[origin], function[target]
         _add_pairs(connection, f"{prefix}edges", ("caller", "callee"), items, *pairs)
@@ -152,50 +159,55 @@ def add_totals(connection: sqlite3.Connection, items: Items, nodes: Nodes) -> No
 
 def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> None:
     query = "SELECT duration, run, run_duration FROM stack_calls WHERE stack = ? AND boundary = ?"
-    found = [connection.execute(query, key).fetchone() for key in _rows(items.stack, items.boundary)]
+    found = [connection.execute(query, key).fetchone() for key in _to_rows(items.stack, items.boundary)]
     duration, run, run_duration = np.array(found, np.int64).reshape(-1, 3).T
     nodes, *totals = _distinct_totals(walk.item, walk.node, items)
     position = np.searchsorted(nodes, walk.node)
     # Restrict to the node's latest run among these items. A stack with calls of a later run is excluded, because its
     # nodes have that run, too.
-    of_run = (run == items.run)[walk.item] & (items.run[walk.item] == totals[1][position])
+    is_of_run = (run == items.run)[walk.item] & (items.run[walk.item] == totals[1][position])
     longest = np.zeros((2, len(nodes)), np.int64)
     np.maximum.at(longest[0], position, duration[walk.item])
-    np.maximum.at(longest[1], position[of_run], run_duration[walk.item[of_run]])
+    np.maximum.at(longest[1], position[is_of_run], run_duration[walk.item[is_of_run]])
     connection.executemany(
         "UPDATE nodes SET calls = calls + ?1, run_calls = ?3 * (?2 >= run) + run_calls * (run >= ?2),"
         " longest = max(longest, ?4), run_longest = max(?5 * (?2 >= run), run_longest * (run >= ?2)),"
         " run = max(run, ?2) WHERE id = ?6",
-        _rows(*totals, *longest, nodes),
+        _to_rows(*totals, *longest, nodes),
     )
-    made = connection.execute(f"SELECT id FROM boundaries WHERE name {IN_JSON}", (json_list(MAKES_CLIENT),)).fetchall()
+    made = connection.execute(
+        f"SELECT id FROM boundaries WHERE name {IN_JSON}", (json_list(CLIENT_CREATORS),)
+    ).fetchall()
     makes_client = np.isin(items.boundary, np.array(made, np.int64).reshape(-1))
     passed = distinct(walk.node[makes_client[walk.item]])
-    connection.executemany("UPDATE nodes SET makes_client = 1 WHERE id = ?", _rows(passed))
+    connection.executemany("UPDATE nodes SET makes_client = 1 WHERE id = ?", _to_rows(passed))
 
 
-def add_lines(connection: sqlite3.Connection, items: Items, nodes: Nodes, capture: int | None = None) -> None:
+def add_line_totals(connection: sqlite3.Connection, items: Items, nodes: Nodes, capture: int | None = None) -> None:
     """Add the items to the totals that depend on frame locations.
 
     With a `capture`, all items must be of that capture.
     """
     walk = _Walk(nodes, items)
-    lines = _lines_passed(connection, walk)
+    lines = _find_passed_lines(connection, walk)
+    upsert = _upsert_clause("file, line, version, boundary", _later_call_condition(connection, capture))
     connection.executemany(
-        f"INSERT INTO line_calls({_LINE_TOTALS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        f" {_add_to('file, line, version, boundary', _later_calls(connection, capture))}, {_MAKE_RUN_TOTALS}",
-        _line_totals(connection, items, lines),
+        f"INSERT INTO line_calls({_LINE_TOTAL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        f" {upsert}, {_UPDATE_RUN_TOTALS}",
+        _compute_line_totals(connection, items, lines),
     )
     _add_samples(connection, items, lines)
-    is_readable = _flags(connection, READABLE, walk.frames())
-    _add_pairs(connection, "readable_steps", ("origin", "target"), items, *walk.neighbours(is_readable))
+    is_readable = _read_flags(connection, IS_READABLE, walk.frames_json())
+    _add_pairs(connection, "readable_steps", ("origin", "target"), items, *walk.find_neighbours(is_readable))
 
 
-def add_linked_lines(connection: sqlite3.Connection, nodes: Nodes, after: int = 0, capture: int | None = None) -> None:
-    """Add calls on other threads to the lines that caused them, from the links written after the row `after`.
+def add_linked_line_totals(
+    connection: sqlite3.Connection, nodes: Nodes, after: int = 0, capture: int | None = None
+) -> None:
+    """Add calls on other threads to the totals of the lines that caused them, from the links after the row `after`.
 
-    With a `capture`, all these links must be of that capture. Candidates do not count, because all but one of them are
-    wrong.
+    With a `capture`, all these links must be of that capture. Candidates do not count, because only one of them is
+    right.
     """
     for how in (LinkHow.HANDED_OVER, LinkHow.BETWEEN):
         rows = connection.execute(
@@ -207,11 +219,12 @@ def add_linked_lines(connection: sqlite3.Connection, nodes: Nodes, after: int = 
             (after, how.value),
         ).fetchall()
         items = Items(*np.array(rows, np.int64).reshape(-1, 11).T)
-        passed = _lines_passed(connection, _Walk(nodes, items))
+        passed = _find_passed_lines(connection, _Walk(nodes, items))
+        upsert = _upsert_clause("file, line, version, boundary, how", _later_call_condition(connection, capture))
         connection.executemany(
-            f"INSERT INTO line_links({_LINE_TOTALS}, how) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{how.value}')"
-            f" {_add_to('file, line, version, boundary, how', _later_calls(connection, capture))}, {_MAKE_RUN_TOTALS}",
-            _line_totals(connection, items, passed),
+            f"INSERT INTO line_links({_LINE_TOTAL_COLUMNS}, how) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{how.value}')"
+            f" {upsert}, {_UPDATE_RUN_TOTALS}",
+            _compute_line_totals(connection, items, passed),
         )
 
 
@@ -226,59 +239,65 @@ class _PassedLines:
     key: Integers
     states: Sequence[tuple[int, int]]
 
-    def place(self, key: int) -> tuple[int, int, int]:
+    def unpack_key(self, key: int) -> tuple[int, int, int]:
         """Return file, line and state of a line."""
         file, version = self.states[key >> 32]
-        return file, key & _LOW, version
+        return file, key & _LOW_BITS, version
 
 
-def _lines_passed(connection: sqlite3.Connection, walk: _Walk) -> _PassedLines:
+def _find_passed_lines(connection: sqlite3.Connection, walk: _Walk) -> _PassedLines:
     query = (
         f"SELECT fr.id, fr.line, fr.file, {STATE_OF_LINE} FROM frames fr"
         f" WHERE fr.file IS NOT NULL AND fr.line > 0 AND fr.id {IN_JSON}"
     )
     numbers: dict[tuple[int, int], int] = {}
-    keys = np.full(_frame_ids(connection), -1, np.int64)
-    for frame, line, *state in connection.execute(query, (walk.frames(),)):
+    keys = np.full(_frame_id_count(connection), -1, np.int64)
+    for frame, line, *state in connection.execute(query, (walk.frames_json(),)):
         keys[frame] = (numbers.setdefault((state[0], state[1]), len(numbers)) << 32) | line
     key = keys[walk.frame]
-    return _PassedLines(*_distinct(walk.item[key >= 0], key[key >= 0]), list(numbers))
+    return _PassedLines(*_distinct_pairs(walk.item[key >= 0], key[key >= 0]), list(numbers))
 
 
-def _line_totals(connection: sqlite3.Connection, items: Items, passed: _PassedLines) -> list[tuple[int, ...]]:
+def _compute_line_totals(connection: sqlite3.Connection, items: Items, passed: _PassedLines) -> list[tuple[int, ...]]:
     """Return rows of `_LINE_TOTALS`."""
     item, line = passed.item, passed.key
     boundaries, boundary = np.unique(items.boundary[item], return_inverse=True)
     lines, position = np.unique(line, return_inverse=True)
     key, group = np.unique(position * max(len(boundaries), 1) + boundary, return_inverse=True)
-    calls, duration = _sums(group, items.calls[item], len(key)), _sums(group, items.duration[item], len(key))
-    latest = _latest(connection, group, items.latest_call[item], len(key))
-    places = np.array([passed.place(each) for each in lines.tolist()], np.int64).reshape(-1, 3)
+    calls, duration = (
+        _sum_by_group(group, items.calls[item], len(key)),
+        _sum_by_group(group, items.duration[item], len(key)),
+    )
+    latest = _find_latest_calls(connection, group, items.latest_call[item], len(key))
+    places = np.array([passed.unpack_key(each) for each in lines.tolist()], np.int64).reshape(-1, 3)
     file, number, version = places[key // max(len(boundaries), 1)].T
     of_boundary = boundaries[key % max(len(boundaries), 1)]
-    run, of_run = _latest_run(group, items.run[item], len(key))
-    of_latest = (_sums(group[of_run], total[item[of_run]], len(key)) for total in (items.run_calls, items.run_duration))
-    return _rows(file, number, version, of_boundary, calls, duration, latest, run, *of_latest)
+    run, is_of_run = _latest_run(group, items.run[item], len(key))
+    of_latest = (
+        _sum_by_group(group[is_of_run], total[item[is_of_run]], len(key))
+        for total in (items.run_calls, items.run_duration)
+    )
+    return _to_rows(file, number, version, of_boundary, calls, duration, latest, run, *of_latest)
 
 
-def _add_to(key: str, later: str = "false") -> str:
-    """Return the end of an INSERT of totals that adds to an existing row with this key.
+def _upsert_clause(key: str, is_later: str = "false") -> str:
+    """Return an UPSERT clause that adds the inserted totals to an existing row with this key.
 
-    `later` is an SQL condition: `latest_call` began after the added calls.
+    `is_later` is an SQL condition: `latest_call` began after the added calls.
     """
     return (
         f"ON CONFLICT({key}) DO UPDATE SET calls = calls + excluded.calls, duration = duration + excluded.duration,"
-        f" latest_call = CASE WHEN {later} THEN latest_call ELSE excluded.latest_call END"
+        f" latest_call = CASE WHEN {is_later} THEN latest_call ELSE excluded.latest_call END"
     )
 
 
-def _later_calls(connection: sqlite3.Connection, capture: int | None) -> str:
-    """Return the condition that `latest_call` is of a later capture than this one, or a later call of this one."""
+def _later_call_condition(connection: sqlite3.Connection, capture: int | None) -> str:
+    """Return the SQL condition that `latest_call` began after the added calls of this capture."""
     if capture is None:
         return "false"
     query = "SELECT first_call, last_call FROM captures WHERE id = ?"
     first, last = connection.execute(query, (capture,)).fetchone()
-    conditions = [f"latest_call BETWEEN {first} AND {last} AND {_LATER_HERE}"]
+    conditions = [f"latest_call BETWEEN {first} AND {last} AND {_IS_LATER_CALL}"]
     others = connection.execute(
         "SELECT p.first_call, p.last_call FROM captures p, captures o WHERE o.id = ?"
         " AND p.first_call IS NOT NULL AND (p.run, p.started, p.id) > (o.run, o.started, o.id)",
@@ -288,7 +307,7 @@ def _later_calls(connection: sqlite3.Connection, capture: int | None) -> str:
     return " OR ".join(conditions)
 
 
-def _latest(connection: sqlite3.Connection, group: Integers, calls: Integers, groups: int) -> Integers:
+def _find_latest_calls(connection: sqlite3.Connection, group: Integers, calls: Integers, groups: int) -> Integers:
     """Return the latest call in each group."""
     captures = "SELECT first_call FROM captures WHERE first_call IS NOT NULL ORDER BY run, started, id"
     first = np.array(connection.execute(captures).fetchall(), np.int64).reshape(-1)
@@ -300,13 +319,13 @@ def _latest(connection: sqlite3.Connection, group: Integers, calls: Integers, gr
     return latest
 
 
-def rebuild_lines(connection: sqlite3.Connection, nodes: Nodes | None = None) -> None:
+def rebuild_line_totals(connection: sqlite3.Connection, nodes: Nodes | None = None) -> None:
     """Rebuild the totals that depend on frame locations, after frames have moved to other lines."""
     nodes = nodes or read_nodes(connection)
     for table in ("line_calls", "line_samples", "line_links", "readable_steps"):
         connection.execute(f"DELETE FROM {table}")
-    add_lines(connection, all_items(connection), nodes)
-    add_linked_lines(connection, nodes)
+    add_line_totals(connection, read_items(connection), nodes)
+    add_linked_line_totals(connection, nodes)
 
 
 def _add_samples(connection: sqlite3.Connection, items: Items, passed: _PassedLines) -> None:
@@ -314,8 +333,8 @@ def _add_samples(connection: sqlite3.Connection, items: Items, passed: _PassedLi
     counted = "SELECT count(*) FROM line_samples WHERE file = ? AND line = ? AND version = ?"
     item, line = passed.item, passed.key
     lines = distinct(line)
-    places = [passed.place(each) for each in lines.tolist()]
-    room = [SAMPLES - connection.execute(counted, place).fetchone()[0] for place in places]
+    places = [passed.unpack_key(each) for each in lines.tolist()]
+    room = [MAX_SAMPLES - connection.execute(counted, position).fetchone()[0] for position in places]
     is_open = np.array(room, np.int64)[np.searchsorted(lines, line)] > 0 if len(lines) else np.zeros(0, np.bool_)
     item, line = item[is_open], line[is_open]
     query = (
@@ -330,12 +349,16 @@ def _add_samples(connection: sqlite3.Connection, items: Items, passed: _PassedLi
         has_shape[index] = any(shape for _, shape in found)
     order = np.lexsort((-items.duration[item], ~has_shape[item], line))
     item, line = item[order], line[order]
-    best = rank_in_group(line) < SAMPLES
+    best = rank_in_group(line) < MAX_SAMPLES
     of_line: dict[int, dict[int, None]] = {}
     for index, key in zip(item[best].tolist(), line[best].tolist(), strict=True):
         of_line.setdefault(key, {}).update(dict.fromkeys(of_item[index]))
-    left = dict(zip(lines.tolist(), zip(places, room, strict=True), strict=True))
-    rows = [(*left[key][0], sample) for key, samples in of_line.items() for sample in islice(samples, left[key][1])]
+    line_room = dict(zip(lines.tolist(), zip(places, room, strict=True), strict=True))
+    rows = [
+        (*line_room[key][0], sample)
+        for key, samples in of_line.items()
+        for sample in islice(samples, line_room[key][1])
+    ]
     connection.executemany("INSERT OR IGNORE INTO line_samples VALUES (?, ?, ?, ?)", rows)
 
 
@@ -346,18 +369,18 @@ def rank_in_group(group: Integers) -> Integers:
 
 
 def distinct(values: Integers) -> Integers:
-    """Return the distinct values, sorted. numpy's `unique` hashes integers first, which takes several times as long."""
+    """Return the distinct values, sorted. numpy's `unique` hashes integers first and takes several times as long."""
     values = np.sort(values)
-    kept: Integers = values[np.diff(values, prepend=values[:1] - 1) != 0]
-    return kept
+    unique: Integers = values[np.diff(values, prepend=values[:1] - 1) != 0]
+    return unique
 
 
 class _Walk:
     """Every (item, node) of the items' chains as flat columns, with the node's frame."""
 
     def __init__(self, nodes: Nodes, items: Items) -> None:
-        everyone = np.arange(len(items.leaf))
-        item = np.concatenate([everyone, everyone, everyone])
+        all_rows = np.arange(len(items.leaf))
+        item = np.concatenate([all_rows, all_rows, all_rows])
         node = np.concatenate([items.leaf, items.python_leaf, items.site_leaf])
         items_seen, nodes_seen = [], []
         while len(node):
@@ -374,12 +397,12 @@ class _Walk:
         self._caller = np.searchsorted(passed, nodes.parent[passed])
         self._frame = nodes.frame[passed]
 
-    def frames(self) -> str:
+    def frames_json(self) -> str:
         """Return the frames in the chains, as the parameter of `IN_JSON`."""
         return json_list(distinct(self._frame).tolist())
 
-    def neighbours(self, shown: Flags) -> tuple[Integers, Integers, Integers]:
-        """Return item, caller's frame and callee's frame of all neighbours, skipping frames not flagged in `shown`."""
+    def find_neighbours(self, shown: Flags) -> tuple[Integers, Integers, Integers]:
+        """Return item, caller's frame and callee's frame of adjacent pairs, without the frames not in `shown`."""
         visible = shown[self._frame]
         caller = self._caller.copy()
         while len(passed := np.flatnonzero(~visible[caller] & (caller > 0))):
@@ -388,17 +411,17 @@ class _Walk:
         return self.item[pairs], self._frame[caller[self._place[pairs]]], self.frame[pairs]
 
 
-def _column(connection: sqlite3.Connection, query: str, frames: str) -> Integers:
+def _read_column(connection: sqlite3.Connection, query: str, frames: str) -> Integers:
     """Return a column indexed by frame id, from rows (id, value) of `frames`; 0 for a missing id."""
     rows = np.array(connection.execute(query, (frames,)).fetchall(), np.int64).reshape(-1, 2)
-    column = np.zeros(_frame_ids(connection), np.int64)
+    column = np.zeros(_frame_id_count(connection), np.int64)
     column[rows[:, 0]] = rows[:, 1]
     return column
 
 
-def _flags(connection: sqlite3.Connection, condition: str, frames: str) -> Flags:
+def _read_flags(connection: sqlite3.Connection, condition: str, frames: str) -> Flags:
     """Return a flag for each frame id: true if the frame is one of `frames` and meets the condition."""
-    flags = np.zeros(_frame_ids(connection), np.bool_)
+    flags = np.zeros(_frame_id_count(connection), np.bool_)
     query = (
         f"SELECT fr.id FROM frames fr JOIN functions fn ON fn.id = fr.function WHERE fr.id {IN_JSON} AND {condition}"
     )
@@ -406,19 +429,19 @@ def _flags(connection: sqlite3.Connection, condition: str, frames: str) -> Flags
     return flags
 
 
-def _frame_ids(connection: sqlite3.Connection) -> int:
+def _frame_id_count(connection: sqlite3.Connection) -> int:
     highest: int = connection.execute("SELECT coalesce(max(id), 0) FROM frames").fetchone()[0]
     return highest + 1
 
 
 def _distinct_totals(item: Integers, key: Integers, items: Items) -> tuple[Integers, Integers, Integers, Integers]:
     """Return the distinct keys with their calls, their latest run and its calls. Each item counts once per key."""
-    item, key = _distinct(item, key)
+    item, key = _distinct_pairs(item, key)
     keys = distinct(key)
     group = np.searchsorted(keys, key)
-    run, of_run = _latest_run(group, items.run[item], len(keys))
-    run_calls = _sums(group[of_run], items.run_calls[item[of_run]], len(keys))
-    return keys, _sums(group, items.calls[item], len(keys)), run, run_calls
+    run, is_of_run = _latest_run(group, items.run[item], len(keys))
+    run_calls = _sum_by_group(group[is_of_run], items.run_calls[item[is_of_run]], len(keys))
+    return keys, _sum_by_group(group, items.calls[item], len(keys)), run, run_calls
 
 
 def _latest_run(group: Integers, run: Integers, groups: int) -> tuple[Integers, Flags]:
@@ -428,7 +451,7 @@ def _latest_run(group: Integers, run: Integers, groups: int) -> tuple[Integers, 
     return latest, run == latest[group]
 
 
-def _distinct(item: Integers, key: Integers) -> tuple[Integers, Integers]:
+def _distinct_pairs(item: Integers, key: Integers) -> tuple[Integers, Integers]:
     """Return the distinct (item, key) pairs, as two columns."""
     keys = distinct(key)
     pairs = distinct(item * max(len(keys), 1) + np.searchsorted(keys, key))
@@ -448,17 +471,17 @@ def _add_pairs(
     named = ", ".join(ends)
     connection.executemany(
         f"INSERT INTO {table}({named}, calls, run, run_calls) VALUES (?, ?, ?, ?, ?)"
-        f" ON CONFLICT({named}) DO UPDATE SET calls = calls + excluded.calls, {_MAKE_RUN_CALLS}",
-        _rows(keys >> 32, keys & _LOW, *totals),
+        f" ON CONFLICT({named}) DO UPDATE SET calls = calls + excluded.calls, {_UPDATE_RUN_CALLS}",
+        _to_rows(keys >> 32, keys & _LOW_BITS, *totals),
     )
 
 
-def _sums(group: Integers, weight: Integers, groups: int) -> Integers:
+def _sum_by_group(group: Integers, weight: Integers, groups: int) -> Integers:
     # Not bincount's weights: those are floats, and the nanoseconds of a long run do not fit into 53 bits.
     total = np.zeros(groups, np.int64)
     np.add.at(total, group, weight)
     return total
 
 
-def _rows(*columns: Integers) -> list[tuple[int, ...]]:
+def _to_rows(*columns: Integers) -> list[tuple[int, ...]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))

@@ -1,7 +1,10 @@
 """Write the calls of a capture, batch by batch: their rows and arguments, and the totals of their kinds.
 
-Millions of calls have only a few kinds, so Python code loops over kinds and over FFI handler runs, not over calls. If a
-run surely belongs to one `ffi_call`, its stack leads there, and its kind has that stack.
+Millions of calls have only a few kinds, so Python code loops over kinds and over FFI handler runs, not over calls. If
+the `ffi_call` of a run is known for certain, the kind of the run has a stack that leads to it.
+
+Rows are copied in bulk, at a fifth of the cost of an INSERT. Native code builds an in-memory database, and SQLite
+copies its rows.
 """
 
 from __future__ import annotations
@@ -12,18 +15,36 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framedex.index.file.conventions import IN_JSON, SPAN, json_list
-from framedex.index.file.durations import bucket_of
-from framedex.index.file.values import storable
+from framedex.index.file.conventions import IN_JSON, SPAN_SIZE, json_list
+from framedex.index.file.values import duration_to_bucket, to_storable
 from framedex.index.write.aggregates import Items
-from framedex.index.write.bulk import NULL, copy_rows
 from framedex.index.write.ffi import FfiWriter
-from framedex.index.write.kinds import ADD_TO_KIND, LOOK_AGAIN, kind_id
-from framedex.index.write.stacks import StackRow, StackRows
+from framedex.index.write.stacks import ADD_TO_KIND, RECOMPUTE_KIND, StackRow, StackRows, intern_kind
 from framedex.index.write.tree import Integers
 from framedex.model import CallBatch, CallKind
+from framedex.nativepart import _call_stream
 
-_LOW = 0xFFFFFFFF
+NULL: int = _call_stream.NULL
+"""The value that represents NULL in a column."""
+
+_BATCH_DATABASE = "batch"
+
+
+def attach_batch_database(connection: sqlite3.Connection) -> None:
+    """Attach the database that rows are copied from. Call it outside a transaction."""
+    connection.execute(f"ATTACH ':memory:' AS {_BATCH_DATABASE}")
+
+
+def copy_rows(connection: sqlite3.Connection, insert: str, columns: Sequence[Integers], end: str = "") -> None:
+    """Run `INSERT ... SELECT * FROM` the columns of one table. The first column is its key, in ascending order.
+
+    `insert` is the statement up to its SELECT, and `end` is the part after it.
+    """
+    connection.deserialize(_call_stream.table_image(columns), name=_BATCH_DATABASE)
+    connection.execute(f"{insert} SELECT * FROM {_BATCH_DATABASE}.rows {end}")
+
+
+_LOW_BITS = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,27 +84,27 @@ class CallWriter:
         self._is_run = runs
         self._stacks = stacks
         self._ffi = ffi
-        self._of_stream: list[CallKind] = []
-        self._known: dict[tuple[int, int, int, int], _Kind] = {}  # (stack, boundary, thread, error)
-        self._by_id: dict[int, _Kind] = {}
-        self._ids = np.zeros(0, np.int64)  # of the stream's kinds; 0: runs
-        self._arguments = self._known_arguments()
+        self._stream_kinds: list[CallKind] = []
+        self._kinds: dict[tuple[int, int, int, int], _Kind] = {}  # (stack, boundary, thread, error)
+        self._kinds_by_id: dict[int, _Kind] = {}
+        self._kind_ids = np.zeros(0, np.int64)  # of the stream's kinds; 0: runs
+        self._argument_ids = self._read_argument_ids()
         self._items: dict[tuple[int, int], list[int]] = {}
         self._samples: dict[tuple[int, int, int], None] = {}  # (stack, boundary, argument)
 
-    def _known_arguments(self) -> Integers:
+    def _read_argument_ids(self) -> Integers:
         query = "SELECT id FROM arguments WHERE capture = ? ORDER BY id"
         return np.array(self._connection.execute(query, (self._capture,)).fetchall(), np.int64).reshape(-1)
 
-    def meet(self, batch: CallBatch) -> None:
-        """Add the kinds of a batch that is already written; its arguments are known."""
-        self._meet_kinds(batch.kinds)
+    def register_batch(self, batch: CallBatch) -> None:
+        """Remember the kinds of an already written batch, because later batches refer to them."""
+        self._register_kinds(batch.kinds)
 
     def add(self, batch: CallBatch) -> Integers:
         """Write a batch. Returns the kind of each of its calls, as rows of `call_kinds`."""
         self._add_arguments(batch.arguments)
-        self._meet_kinds(batch.kinds)
-        kind = self._ids[batch.kind]
+        self._register_kinds(batch.kinds)
+        kind = self._kind_ids[batch.kind]
         runs = np.flatnonzero(kind == 0)
         if len(runs):
             self._add_runs(batch, runs, kind)
@@ -93,29 +114,29 @@ class CallWriter:
         self._add_spans(batch, kind, runs)
         self._add_durations(batch)
         for row in batch.changed.tolist():
-            self._change(*row)
+            self._update_returned_call(*row)
         self._add_samples(batch)
         return kind
 
-    def kind_of(self, stream_kind: int) -> int:
+    def find_kind_id(self, stream_kind: int) -> int:
         """Return the row of a kind of the stream; 0 if its calls are handler runs."""
-        return int(self._ids[stream_kind])
+        return int(self._kind_ids[stream_kind])
 
-    def texts(self, arguments: Integers) -> list[str]:
+    def read_argument_texts(self, arguments: Integers) -> list[str]:
         """Return the stored texts of these argument numbers of the stream."""
-        ids = self._arguments[arguments].tolist()
+        ids = self._argument_ids[arguments].tolist()
         found = dict(self._connection.execute(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", (json_list(ids),)))
         return [found[number] for number in ids]
 
-    def taken_items(self) -> tuple[Items, list[tuple[int, int, int]]]:
+    def take_items(self) -> tuple[Items, list[tuple[int, int, int]]]:
         """Return and clear the items and samples added since the previous call, by stack and boundary function."""
         rows = []
         for (stack, boundary), (kind, calls, duration, latest) in self._items.items():
-            leaves = self._by_id[kind].stack
+            leaves = self._kinds_by_id[kind].stack
             rows.append((stack, leaves.leaf, leaves.python_leaf, leaves.site_leaf, boundary, calls, duration, latest))
         rows.sort(key=lambda row: (row[0], row[4]))
         (run,) = self._connection.execute("SELECT run FROM captures WHERE id = ?", (self._capture,)).fetchone()
-        items, samples = Items.of_run(run, rows), sorted(self._samples)
+        items, samples = Items.from_run_rows(run, rows), sorted(self._samples)
         self._items, self._samples = {}, {}
         return items, samples
 
@@ -125,26 +146,27 @@ class CallWriter:
         first: int = self._connection.execute("SELECT coalesce(max(id), 0) + 1 FROM arguments").fetchone()[0]
         self._connection.executemany(
             f"INSERT INTO arguments(id, capture, json, has_shape) VALUES (?, {self._capture}, ?, ?)",
-            ((identifier, storable(text), '"dims"' in text) for identifier, text in enumerate(arguments, first)),
+            ((identifier, to_storable(text), '"dims"' in text) for identifier, text in enumerate(arguments, first)),
         )
         new = np.arange(first, first + len(arguments), dtype=np.int64)
-        self._arguments = np.concatenate([self._arguments, new])
+        self._argument_ids = np.concatenate([self._argument_ids, new])
 
-    def _meet_kinds(self, kinds: Sequence[CallKind]) -> None:
-        self._of_stream.extend(kinds)
+    def _register_kinds(self, kinds: Sequence[CallKind]) -> None:
+        self._stream_kinds.extend(kinds)
         ids = [
-            0 if self._is_run[kind.function] else self._kind(kind, self._stacks.row(kind.stack)).id for kind in kinds
+            0 if self._is_run[kind.function] else self._intern_kind(kind, self._stacks.find_row(kind.stack)).id
+            for kind in kinds
         ]
-        self._ids = np.concatenate([self._ids, np.array(ids, np.int64)])
+        self._kind_ids = np.concatenate([self._kind_ids, np.array(ids, np.int64)])
 
-    def _kind(self, kind: CallKind, stack: StackRow) -> _Kind:
+    def _intern_kind(self, kind: CallKind, stack: StackRow) -> _Kind:
         """Return the row of a kind with this stack, adding it if missing."""
         boundary, thread = self._boundaries[kind.function], self._threads[kind.thread]
         key = stack.id, boundary, thread, kind.error
-        found = self._known.get(key)
+        found = self._kinds.get(key)
         if found is None:
-            found = self._known[key] = _Kind(kind_id(self._connection, self._capture, *key), stack, *key[1:])
-            self._by_id[found.id] = found
+            found = self._kinds[key] = _Kind(intern_kind(self._connection, self._capture, *key), stack, *key[1:])
+            self._kinds_by_id[found.id] = found
         return found
 
     # Runs of FFI handlers
@@ -152,38 +174,39 @@ class CallWriter:
     def _add_runs(self, batch: CallBatch, runs: Integers, kind: Integers) -> None:
         """Join the handler runs of a batch to their sites, and set their kinds in `kind`."""
         key = (batch.kind[runs] << 32) | batch.argument[runs]
-        pairs, first_run, of_run = np.unique(key, return_index=True, return_inverse=True)
+        pairs, first_run, pair_of_run = np.unique(key, return_index=True, return_inverse=True)
         # In order of arrival, so that the result does not depend on batch boundaries.
         in_order = {
-            place: self._run(int(pairs[place]) >> 32, int(pairs[place]) & _LOW) for place in np.argsort(first_run)
+            position: self._join_run(int(pairs[position]) >> 32, int(pairs[position]) & _LOW_BITS)
+            for position in np.argsort(first_run)
         }
-        found = [in_order[place] for place in range(len(pairs))]
-        kind[runs] = np.array([row.id for row, _ in found], np.int64)[of_run]
-        joined = ((row, found[place][1]) for row, place in zip(runs.tolist(), of_run.tolist(), strict=True))
+        found = [in_order[position] for position in range(len(pairs))]
+        kind[runs] = np.array([row.id for row, _ in found], np.int64)[pair_of_run]
+        joined = ((row, found[position][1]) for row, position in zip(runs.tolist(), pair_of_run.tolist(), strict=True))
         first = self._first + batch.first
         self._ffi.add_runs((first + row, join) for row, join in joined if join is not None)
 
-    def _run(self, stream_kind: int, argument: int) -> tuple[_Kind, int | None]:
+    def _join_run(self, stream_kind: int, argument: int) -> tuple[_Kind, int | None]:
         """Return the kind and the join of a handler run."""
-        kind = self._of_stream[stream_kind]
-        (text,) = self.texts(np.array([argument]))
-        join, site = self._ffi.join(kind.function, text)
-        self._ffi.meet_handler(self._stacks.entry(kind.stack))
-        row = self._kind(kind, self._stacks.row(kind.stack, site))
-        self._add_sample(row.id, int(self._arguments[argument]))
+        kind = self._stream_kinds[stream_kind]
+        (text,) = self.read_argument_texts(np.array([argument]))
+        join, site = self._ffi.join_run(kind.function, text)
+        self._ffi.register_handler(self._stacks.find_entry_frame(kind.stack))
+        row = self._intern_kind(kind, self._stacks.find_row(kind.stack, site))
+        self._add_sample(row.id, int(self._argument_ids[argument]))
         return row, join
 
     # The parts of a batch
 
     def _insert_rows(self, ids: Integers, kind: Integers, batch: CallBatch) -> None:
         inside = np.where(batch.inside == 0, NULL, batch.inside)
-        columns = (ids, kind, inside, batch.start, batch.duration, self._arguments[batch.argument])
+        columns = (ids, kind, inside, batch.start, batch.duration, self._argument_ids[batch.argument])
         insert = "INSERT INTO call_rows(id, kind, inside, start, duration, arguments)"
         copy_rows(self._connection, insert, columns)
 
     def _add_totals(self, batch: CallBatch, kind: Integers) -> None:
         totals = batch.totals
-        rows = self._ids[totals.kind]
+        rows = self._kind_ids[totals.kind]
         is_other = rows > 0
         columns = (rows, totals.calls, totals.duration, totals.own_duration, totals.longest)
         calls = (totals.longest_call, totals.first_call, totals.latest_call)
@@ -192,7 +215,7 @@ class CallWriter:
         for row in zip(*added, strict=True):
             self._add_to_kind(*row)
         if not np.all(is_other):
-            for row in self._totals_of_runs(batch, kind, totals.kind[~is_other], totals.own_duration[~is_other]):
+            for row in self._sum_runs(batch, kind, totals.kind[~is_other], totals.own_duration[~is_other]):
                 self._add_to_kind(*row)
 
     def _add_to_kind(
@@ -206,13 +229,13 @@ class CallWriter:
         self._add_item(kind, calls, duration, latest)
 
     def _add_item(self, kind: int, calls: int, duration: int, latest: int) -> None:
-        found = self._by_id[kind]
+        found = self._kinds_by_id[kind]
         item = self._items.setdefault((found.stack.id, found.boundary), [kind, 0, 0, latest])
         item[1] += calls
         item[2] += duration
         item[3] = max(item[3], latest)
 
-    def _totals_of_runs(
+    def _sum_runs(
         self, batch: CallBatch, kind: Integers, stream_kinds: Integers, own: Integers
     ) -> Iterator[tuple[int, ...]]:
         """Yield rows for `_add_to_kind`, one for each stored kind of the batch's handler runs."""
@@ -231,27 +254,27 @@ class CallWriter:
                 *(first + int(longest), first + int(calls[0]), first + int(calls[-1])),
             )
         if int(own.sum()) != int(of_call[runs].sum()):
-            yield from self._taken_from_earlier_runs(batch, parent, duration)
+            yield from self._own_time_of_earlier_runs(batch, parent, duration)
 
-    def _taken_from_earlier_runs(
+    def _own_time_of_earlier_runs(
         self, batch: CallBatch, parent: Integers, duration: Integers
     ) -> Iterator[tuple[int, ...]]:
         """Yield the time that calls of this batch take from enclosing handler runs of earlier batches."""
-        for place in np.flatnonzero((batch.inside > 0) & (parent < 0)).tolist():
+        for position in np.flatnonzero((batch.inside > 0) & (parent < 0)).tolist():
             query = "SELECT kind FROM call_rows WHERE id = ?"
-            row = self._connection.execute(query, (self._first + batch.first + int(parent[place]),)).fetchone()
-            known = self._by_id.get(row[0]) if row else None
+            row = self._connection.execute(query, (self._first + batch.first + int(parent[position]),)).fetchone()
+            known = self._kinds_by_id.get(row[0]) if row else None
             if known is not None and self._is_run[self._boundaries.index(known.boundary)]:
-                yield known.id, 0, 0, -int(duration[place]), 0, 0, 0, 0
+                yield known.id, 0, 0, -int(duration[position]), 0, 0, 0, 0
 
     def _add_spans(self, batch: CallBatch, kind: Integers, runs: Integers) -> None:
         spans = batch.spans.reshape(-1, 3)
-        row = self._ids[spans[:, 0]]
+        row = self._kind_ids[spans[:, 0]]
         calls = runs + batch.first
         of_runs = np.stack([kind[runs], calls, calls], axis=1).astype(np.int64)
-        found = _joined(np.concatenate([np.stack([row, spans[:, 1], spans[:, 2]], axis=1)[row > 0], of_runs]))
+        found = _merge_spans(np.concatenate([np.stack([row, spans[:, 1], spans[:, 2]], axis=1)[row > 0], of_runs]))
         # An earlier batch may have written the start of the span in which this batch begins.
-        is_new = found[:, 1] // SPAN > (batch.first - 1) // SPAN
+        is_new = found[:, 1] // SPAN_SIZE > (batch.first - 1) // SPAN_SIZE
         found[:, 1:] += self._first
         self._connection.executemany("INSERT INTO call_spans VALUES (?, ?, ?)", found[is_new].tolist())
         for each in found[~is_new].tolist():
@@ -259,9 +282,9 @@ class CallWriter:
 
     def _extend_span(self, kind: int, first: int, last: int) -> None:
         """Extend the stored span of a kind by a range of calls within one span."""
-        begin = self._first + (first - self._first) // SPAN * SPAN
+        begin = self._first + (first - self._first) // SPAN_SIZE * SPAN_SIZE
         query = "SELECT first_call, last_call FROM call_spans WHERE kind = ? AND first_call BETWEEN ? AND ?"
-        known = self._connection.execute(query, (kind, begin, begin + SPAN - 1)).fetchone()
+        known = self._connection.execute(query, (kind, begin, begin + SPAN_SIZE - 1)).fetchone()
         if known is not None:
             self._connection.execute("DELETE FROM call_spans WHERE kind = ? AND first_call = ?", (kind, known[0]))
             first, last = min(first, known[0]), max(last, known[1])
@@ -283,43 +306,43 @@ class CallWriter:
 
     def _add_samples(self, batch: CallBatch) -> None:
         samples = batch.samples.reshape(-1, 2)
-        kinds, arguments = self._ids[samples[:, 0]], self._arguments[samples[:, 1]]
+        kinds, arguments = self._kind_ids[samples[:, 0]], self._argument_ids[samples[:, 1]]
         for kind, argument in zip(kinds.tolist(), arguments.tolist(), strict=True):
             if kind:
                 self._add_sample(kind, argument)
 
     def _add_sample(self, kind: int, argument: int) -> None:
-        found = self._by_id[kind]
+        found = self._kinds_by_id[kind]
         self._samples[found.stack.id, found.boundary, argument] = None
 
     # Calls that returned after they were written
 
-    def _change(self, row: int, stream_kind: int, duration: int, argument: int) -> None:
+    def _update_returned_call(self, row: int, stream_kind: int, duration: int, argument: int) -> None:
         call = self._first + row
         (old,) = self._connection.execute("SELECT kind FROM call_rows WHERE id = ?", (call,)).fetchone()
-        new = self.kind_of(stream_kind)
+        new = self.find_kind_id(stream_kind)
         if not new:
-            kind, join = self._run(stream_kind, argument)
+            kind, join = self._join_run(stream_kind, argument)
             new = kind.id
             self._ffi.add_runs([(call, join)] if join is not None else [])
         self._connection.execute(
             "UPDATE call_rows SET kind = ?, duration = ?, arguments = ? WHERE id = ?",
-            (new, duration, int(self._arguments[argument]), call),
+            (new, duration, int(self._argument_ids[argument]), call),
         )
         self._extend_span(new, call, call)
         self._add_to_kind(old, -1, 0, 0, 0, 0, call, 0)
-        self._connection.execute(LOOK_AGAIN, (old,))
+        self._connection.execute(RECOMPUTE_KIND, (old,))
         self._add_to_kind(new, 1, duration, 0, duration, call, call, call)
-        self._add_sample(new, int(self._arguments[argument]))
-        found = self._by_id[new]
-        self._add_to_buckets([(found.boundary, found.thread, bucket_of(duration), 1)])
+        self._add_sample(new, int(self._argument_ids[argument]))
+        found = self._kinds_by_id[new]
+        self._add_to_buckets([(found.boundary, found.thread, duration_to_bucket(duration), 1)])
 
 
-def _joined(spans: Integers) -> Integers:
+def _merge_spans(spans: Integers) -> Integers:
     """Return the spans with those of one kind within the same SPAN calls merged."""
     order = np.lexsort((spans[:, 1], spans[:, 0]))
     spans = spans[order]
-    block = spans[:, 1] // SPAN
+    block = spans[:, 1] // SPAN_SIZE
     is_first = np.ones(len(spans), np.bool_)
     is_first[1:] = (spans[1:, 0] != spans[:-1, 0]) | (block[1:] != block[:-1])
     starts = np.flatnonzero(is_first)

@@ -10,31 +10,32 @@ import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
 
 from framedex.errors import FramedexError
 from framedex.ffi.joins import BOUNDARY
-from framedex.index.file.values import storable
+from framedex.index.file.values import to_storable
 from framedex.index.write import aggregates
-from framedex.index.write.binaries import note_binaries
 from framedex.index.write.calls import CallWriter
-from framedex.index.write.causal_links import LinkWriter
 from framedex.index.write.costs.activity import Activity
 from framedex.index.write.costs.callback_transfers import write_callback_transfers
 from framedex.index.write.costs.memory import write_memory
 from framedex.index.write.costs.transfers import TransferWriter
 from framedex.index.write.costs.waits import write_waits
 from framedex.index.write.ffi import FfiWriter
-from framedex.index.write.interning import frame_ids
-from framedex.index.write.names import add_recorded_names
+from framedex.index.write.interning import add_recorded_names, intern_frames, store_binaries
 from framedex.index.write.objects import ObjectWriter
 from framedex.index.write.programs import ProgramWriter
 from framedex.index.write.records import CaptureRecord, FrameRecord
-from framedex.index.write.removal import forget_calls
-from framedex.index.write.runs import run_of
-from framedex.index.write.stacks import StackRows
+from framedex.index.write.removal import delete_calls
+from framedex.index.write.stacks import LinkWriter, StackRows
 from framedex.index.write.tree import Tree
-from framedex.index.write.versions import OwnVersions, remember_versions
+from framedex.index.write.versions import OwnVersions, store_versions
 from framedex.model import BinaryId, CallBatch, Capture, Function, Stops, Thread
+from framedex.model.metadata import Metadata
+
+if TYPE_CHECKING:
+    from framedex.index.write.records import CaptureRecord
 
 Transaction = Callable[[], AbstractContextManager[None]]
 
@@ -50,8 +51,8 @@ class NoRoomError(FramedexError):
 class CaptureWriter:
     """Writes one capture. `Store.begin_capture` creates it.
 
-    `rows` is the number of its calls in the index: all batches up to it are written. Earlier batches are only replayed
-    for the data that later batches refer to.
+    `rows` is the number of its calls in the index. Batches that are already written are only replayed, for the data
+    that later batches refer to.
     """
 
     def __init__(
@@ -62,30 +63,30 @@ class CaptureWriter:
         self._transaction = transaction
         self._tree = tree
         self._record = record
-        self._parts: _Writers | None = None
-        identity = storable(record.identity or str(record.capture.path))
+        self._call_writers: _Writers | None = None
+        identity = to_storable(record.identity or str(record.capture.path))
         query = "SELECT id, reading, calls FROM captures WHERE identity = ?"
         known = connection.execute(query, (identity,)).fetchone()
         is_continued = known is not None and known[1] == record.signature != ""
         if known is not None and not is_continued:
-            forget_calls(connection, known[0])
+            delete_calls(connection, known[0])
         self.rows: int = known[2] if is_continued else 0
-        self.id = known[0] if is_continued else self._insert(None if known is None else known[0], identity)
+        self.id = known[0] if is_continued else self._insert_capture(None if known is None else known[0], identity)
         if is_continued:
-            text = storable(record.capture.metadata.text)
+            text = to_storable(record.capture.metadata.text)
             connection.execute("UPDATE captures SET metadata = ? WHERE id = ?", (text, self.id))
-        self._first, self._reserved = self._reserve(reserve)
-        self._add_builds()
-        renamed = note_binaries(connection, record.binaries)
+        self._first, self._reserved = self._reserve_first_ids(reserve)
+        self._replace_builds()
+        renamed = store_binaries(connection, record.binaries)
         self._versions = OwnVersions(connection, record.began, record.source)
-        self._frames = self._frame_ids(record.frames, renamed)
+        self._frames = self._intern_frames(record.frames, renamed)
         self._ffi = FfiWriter(connection, tree, self.id, record.ffi, self._frames, self._versions)
         is_late = self._ffi.add_sites()
         self._stacks = StackRows(connection, tree, record.capture.stacks, self._frames)
         written = {frame for frames in self._frames for frame in frames} | self._ffi.frames
-        remember_versions(connection, written, record.began, self._versions)
+        store_versions(connection, written, record.began, self._versions)
         if is_late or renamed or (known is not None and not is_continued):
-            aggregates.rebuild(connection, tree.nodes)
+            aggregates.rebuild_totals(connection, tree.nodes)
 
     def add(self, batch: CallBatch) -> None:
         """Add the next calls. Raises CaptureTakenError if another process writes the same capture.
@@ -93,15 +94,15 @@ class CaptureWriter:
         After an error, discard the writer.
         """
         if batch.first < self.rows:
-            self._meet(batch)
+            self._replay_written_batch(batch)
             return
         with self._transaction():
-            self._check_turn()
+            self._check_not_taken()
             rows = batch.first + len(batch)
             if not rows:
                 return
-            self._make_room(rows)
-            writers = self._writers()
+            self._reserve_ids(rows)
+            writers = self._open_call_writers()
             kinds = writers.calls.add(batch)
             writers.objects.add(batch, writers.calls)
             writers.links.add(batch)
@@ -111,7 +112,7 @@ class CaptureWriter:
                 "UPDATE captures SET calls = ?, first_call = ?, last_call = ? WHERE id = ?",
                 (rows, self._first, self._first + rows - 1, self.id),
             )
-            self._settle(writers)
+            self._update_totals(writers)
             self.rows = rows
 
     def extend(self, record: CaptureRecord) -> bool:
@@ -122,21 +123,21 @@ class CaptureWriter:
         """
         with self._transaction():
             known = len(self._frames)
-            renamed = note_binaries(self._connection, record.binaries)
+            renamed = store_binaries(self._connection, record.binaries)
             self._versions.extend(record.source)
-            added = self._frame_ids(record.frames[known:], renamed)
-            self._frames += added
+            added_frames = self._intern_frames(record.frames[known:], renamed)
+            self._frames += added_frames
             self._record = replace(record, signature=self._record.signature)
             is_late = self._ffi.extend(record.ffi)
             if is_late or renamed:
-                aggregates.rebuild(self._connection, self._tree.nodes)
+                aggregates.rebuild_totals(self._connection, self._tree.nodes)
             if is_late:
                 return False
             self._stacks.extend(record.capture.stacks)
-            if self._parts is not None:
-                self._parts.extend(self._connection, self.id, record, self._ffi)
-            written = {frame for frames in added for frame in frames} | self._ffi.frames
-            remember_versions(self._connection, written, record.began, self._versions)
+            if self._call_writers is not None:
+                self._call_writers.extend(self._connection, self.id, record, self._ffi)
+            written = {frame for frames in added_frames for frame in frames} | self._ffi.frames
+            store_versions(self._connection, written, record.began, self._versions)
             self._connection.execute(
                 "UPDATE captures SET stacks = ? WHERE id = ?", (len(record.capture.stacks), self.id)
             )
@@ -153,13 +154,13 @@ class CaptureWriter:
         """Mark the capture as complete; returns its id.
 
         `problems`, `stops` and `signature` replace those of the record if they became known only after its calls were
-        read. If it `was_followed`, calls that were stored as enclosing others may never have returned.
+        read. If the capture `was_followed`, calls that were stored as enclosing others may never have returned.
         """
         with self._transaction():
-            self._check_turn()
+            self._check_not_taken()
             if was_followed:
-                self._open_up_unreturned()
-            activity = Activity.of(self._connection, self.id)
+                self._detach_from_unreturned()
+            activity = Activity.read(self._connection, self.id)
             write_callback_transfers(self._connection, self.id, activity.kinds)
             write_memory(self._connection, self.id, activity)
             write_waits(self._connection, self.id, activity)
@@ -168,18 +169,18 @@ class CaptureWriter:
             self._connection.execute(f"DELETE FROM call_spans WHERE {spans}", (self.id,))
             self._connection.execute(f"DELETE FROM call_kinds WHERE {empty}", (self.id,))
             if problems is not None:
-                told = json.dumps(list(problems))
-                self._connection.execute("UPDATE captures SET problems = ? WHERE id = ?", (told, self.id))
+                problems_json = json.dumps(list(problems))
+                self._connection.execute("UPDATE captures SET problems = ? WHERE id = ?", (problems_json, self.id))
             if stops is not None:
-                self._connection.execute("UPDATE captures SET stops = ? WHERE id = ?", (_stops(stops), self.id))
+                self._connection.execute("UPDATE captures SET stops = ? WHERE id = ?", (_format_stops(stops), self.id))
             self._connection.execute(
                 "UPDATE captures SET signature = ?, reading = NULL WHERE id = ?",
                 (self._record.signature if signature is None else signature, self.id),
             )
         return self.id
 
-    def _open_up_unreturned(self) -> None:
-        """Let unreturned calls enclose no other calls: their end is unknown."""
+    def _detach_from_unreturned(self) -> None:
+        """Remove the calls inside of unreturned calls from them, because the end of an unreturned call is unknown."""
         unreturned = self._connection.execute(
             "SELECT c.id, c.inside FROM call_kinds k JOIN call_spans s ON s.kind = k.id JOIN call_rows c"
             " ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = k.id"
@@ -193,22 +194,22 @@ class CaptureWriter:
 
     # Everything in a capture except its calls
 
-    def _insert(self, known: int | None, identity: str) -> int:
+    def _insert_capture(self, known: int | None, identity: str) -> int:
         record, capture = self._record, self._record.capture
         row = {
             "id": known,
-            "path": storable(str(capture.path)),
+            "path": to_storable(str(capture.path)),
             "identity": identity,
             "signature": "",
             "started": record.started,
-            "run": run_of(self._connection, record, known),
-            "command": storable(record.command),
+            "run": find_run_number(self._connection, record, known),
+            "command": to_storable(record.command),
             "calls": 0,
             "stacks": len(capture.stacks),
             "reading": record.signature,
-            "metadata": storable(capture.metadata.text),
+            "metadata": to_storable(capture.metadata.text),
             "problems": json.dumps(list(record.problems)),
-            "stops": _stops(capture.stops),
+            "stops": _format_stops(capture.stops),
         }
         inserted = self._connection.execute(
             f"INSERT OR REPLACE INTO captures({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
@@ -217,7 +218,7 @@ class CaptureWriter:
         assert inserted is not None
         return inserted
 
-    def _reserve(self, calls: int) -> tuple[int, int]:
+    def _reserve_first_ids(self, calls: int) -> tuple[int, int]:
         """Return the first and the last id reserved for the calls."""
         if self.rows:
             query = "SELECT first_call, reserved_call FROM captures WHERE id = ?"
@@ -230,7 +231,7 @@ class CaptureWriter:
         self._connection.execute("UPDATE captures SET reserved_call = ? WHERE id = ?", (reserved, self.id))
         return first, last
 
-    def _make_room(self, rows: int) -> None:
+    def _reserve_ids(self, rows: int) -> None:
         """Reserve ids for this many calls in all. Raises NoRoomError if another capture holds the next ids."""
         last = self._first + rows - 1
         if last <= self._reserved:
@@ -238,63 +239,64 @@ class CaptureWriter:
         query = "SELECT 1 FROM captures WHERE reserved_call > ? AND id <> ?"
         if self._connection.execute(query, (self._reserved, self.id)).fetchone():
             raise NoRoomError(
-                f"{self._record.capture.path} has more calls than expected, and another capture was read.",
+                f"{self._record.capture.path} has more calls than expected, and another capture was indexed after it.",
                 "Run `framedex index` again.",
             )
         self._connection.execute("UPDATE captures SET reserved_call = ? WHERE id = ?", (last, self.id))
         self._reserved = last
 
-    def _frame_ids(self, groups: Sequence[Sequence[FrameRecord]], renamed: Collection[BinaryId]) -> list[list[int]]:
-        """Return the ids of the logical frames of frames of the capture; see `frame_ids`."""
+    def _intern_frames(self, groups: Sequence[Sequence[FrameRecord]], renamed: Collection[BinaryId]) -> list[list[int]]:
+        """Return the ids of the logical frames of frames of the capture; see `intern_frames`."""
         records = [frame for group in groups for frame in group]
         self._versions.add(records)
-        flat = iter(frame_ids(self._connection, records, self._versions.by_path, renamed))
+        flat = iter(intern_frames(self._connection, records, self._versions.by_path, renamed))
         return [[next(flat) for _ in group] for group in groups]
 
-    def _add_builds(self) -> None:
+    def _replace_builds(self) -> None:
         self._connection.execute("DELETE FROM builds WHERE capture = ?", (self.id,))
         self._connection.executemany(
             "INSERT INTO builds(capture, component, version, revision, folder) VALUES (?, ?, ?, ?, ?)",
             [
-                (self.id, build.component, storable(build.version), build.revision, storable(build.folder))
+                (self.id, build.component, to_storable(build.version), build.revision, to_storable(build.folder))
                 for build in self._record.builds
             ],
         )
 
     # Preparations for its calls
 
-    def _check_turn(self) -> None:
+    def _check_not_taken(self) -> None:
         """Raise CaptureTakenError if another process has written to the capture since this one did."""
         query = "SELECT calls, reading FROM captures WHERE id = ?"
         if self._connection.execute(query, (self.id,)).fetchone() != (self.rows, self._record.signature):
             raise CaptureTakenError(
-                f"{self._record.capture.path} is being read by another process.", "Let it finish: nothing is lost."
+                f"{self._record.capture.path} is being read by another process.",
+                "Wait until it has finished. No data is lost.",
             )
 
-    def _settle(self, writers: _Writers) -> None:
+    def _update_totals(self, writers: _Writers) -> None:
         """Update the totals of stacks and lines with the added calls."""
-        items, samples = writers.calls.taken_items()
+        items, samples = writers.calls.take_items()
         if len(items.stack):
             aggregates.add_stack_calls(self._connection, self.id, items, samples)
             aggregates.add_totals(self._connection, items, self._tree.nodes)
-            aggregates.add_lines(self._connection, items, self._tree.nodes, self.id)
-        links = writers.links.taken()
+            aggregates.add_line_totals(self._connection, items, self._tree.nodes, self.id)
+        links = writers.links.take_rowid_before_links()
         if links is not None:
-            aggregates.add_linked_lines(self._connection, self._tree.nodes, links, self.id)
+            aggregates.add_linked_line_totals(self._connection, self._tree.nodes, links, self.id)
 
-    def _writers(self) -> _Writers:
+    def _open_call_writers(self) -> _Writers:
         """Return the writers of its calls.
 
         They are created with the first calls: a capture without calls has no threads.
         """
-        if self._parts is None:
+        if self._call_writers is None:
             connection, capture = self._connection, self._record.capture
-            boundaries = _boundary_ids(connection, capture.functions)
-            threads = _thread_ids(connection, self.id, capture)
+            boundaries = _intern_boundaries(connection, capture.functions)
+            threads = _intern_threads(connection, self.id, capture)
             self._ffi.add_functions(capture.functions)
             runs = [function.boundary == BOUNDARY for function in capture.functions]
             tables = (boundaries, threads, runs, self._stacks, self._ffi)
-            self._parts = _Writers(
+            self._call_writers = _Writers(
                 *(boundaries, threads, runs),
                 CallWriter(connection, self.id, self._first, *tables),
                 ObjectWriter(connection, self.id, self._first),
@@ -302,18 +304,18 @@ class CaptureWriter:
                 ProgramWriter(connection, self.id, self._first, self._record),
                 TransferWriter(connection, self.id, self._first, self._record),
             )
-        return self._parts
+        return self._call_writers
 
-    def _meet(self, batch: CallBatch) -> None:
+    def _replay_written_batch(self, batch: CallBatch) -> None:
         if batch.first + len(batch) > self.rows:
             raise ValueError(
-                f"rows {batch.first} to {batch.first + len(batch)} are one batch, of {self.rows} written ones"
+                f"rows {batch.first} to {batch.first + len(batch)} are one batch, but only {self.rows} rows are written"
             )
         with self._transaction():
-            self._writers().calls.meet(batch)
-            self._writers().links.meet(batch)
-            self._writers().programs.meet(batch)
-            self._writers().transfers.meet(batch)
+            self._open_call_writers().calls.register_batch(batch)
+            self._open_call_writers().links.register_batch(batch)
+            self._open_call_writers().programs.register_batch(batch)
+            self._open_call_writers().transfers.register_batch(batch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,33 +340,33 @@ class _Writers:
         self.programs.extend(record)
         self.transfers.extend(record)
         new = capture.functions[len(self.boundaries) :]
-        self.boundaries.extend(_boundary_ids(connection, new))
+        self.boundaries.extend(_intern_boundaries(connection, new))
         self.runs.extend(function.boundary == BOUNDARY for function in new)
-        self.threads[:] = _thread_ids(connection, capture_id, capture)
+        self.threads[:] = _intern_threads(connection, capture_id, capture)
         ffi.add_functions(new)
 
 
-def _boundary_ids(connection: sqlite3.Connection, functions: Sequence[Function]) -> list[int]:
+def _intern_boundaries(connection: sqlite3.Connection, functions: Sequence[Function]) -> list[int]:
     query = "SELECT id FROM boundaries WHERE name = ? AND boundary = ?"
     ids = []
     for function in functions:
-        key = (storable(function.name), storable(function.boundary))
+        key = (to_storable(function.name), to_storable(function.boundary))
         connection.execute("INSERT OR IGNORE INTO boundaries(name, boundary) VALUES (?, ?)", key)
         ids.append(connection.execute(query, key).fetchone()[0])
     # The names of FFI handlers are those of their targets.
     names = (function.name for function in functions if function.boundary != BOUNDARY)
-    add_recorded_names(connection, map(storable, names))
+    add_recorded_names(connection, map(to_storable, names))
     return ids
 
 
-def _thread_ids(connection: sqlite3.Connection, capture_id: int, capture: Capture) -> list[int]:
+def _intern_threads(connection: sqlite3.Connection, capture_id: int, capture: Capture) -> list[int]:
     """Return the ids of a capture's threads. An interrupted reading may have written some of them."""
     known = connection.execute("SELECT id FROM threads WHERE capture = ? ORDER BY id", (capture_id,))
     ids: list[int] = [identifier for (identifier,) in known]
     query = "INSERT INTO threads(capture, tid, name, label) VALUES (?, ?, ?, ?)"
     main = capture.metadata.pid
     for thread in capture.threads[len(ids) :]:
-        row = (capture_id, thread.tid, storable(thread.name), thread_label(thread, main))
+        row = (capture_id, thread.tid, to_storable(thread.name), thread_label(thread, main))
         added = connection.execute(query, row).lastrowid
         assert added is not None
         ids.append(added)
@@ -375,8 +377,28 @@ def thread_label(thread: Thread, main: object) -> str:
     """Return a unique label of a thread: all threads of a pool share one name, often that of the main thread."""
     if thread.tid == main:
         return "main"
-    return storable(f"{thread.name} ({thread.tid})" if thread.name else str(thread.tid))
+    return to_storable(f"{thread.name} ({thread.tid})" if thread.name else str(thread.tid))
 
 
-def _stops(stops: Stops) -> str | None:
+def _format_stops(stops: Stops) -> str | None:
     return json.dumps(asdict(stops)) if stops else None
+
+
+def find_run_number(connection: sqlite3.Connection, record: CaptureRecord, known: int | None) -> int:
+    """Return the number of the run: its beginning (ms since 1970), or the next free number.
+
+    A capture that was recorded without `framedex run` is a run of its own. A capture `known` by its id keeps its run.
+    """
+    if known is not None:
+        (run,) = connection.execute("SELECT run FROM captures WHERE id = ?", (known,)).fetchone()
+        return int(run)
+    launch = record.capture.metadata.launch
+    if launch is not None and launch.run:
+        query = "SELECT run, metadata FROM captures WHERE instr(metadata, ?)"
+        for run, metadata in connection.execute(query, (launch.run,)):
+            other_launch = Metadata.parse(metadata).launch
+            if other_launch is not None and other_launch.run == launch.run:
+                return int(run)
+    start_ms = max(int(record.started * 1e3), 1)
+    used = {run for (run,) in connection.execute("SELECT run FROM captures WHERE run >= ? ORDER BY run", (start_ms,))}
+    return next(run for run in range(start_ms, start_ms + len(used) + 1) if run not in used)

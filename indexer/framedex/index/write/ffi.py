@@ -14,11 +14,10 @@ from dataclasses import asdict
 
 from framedex.ffi import RunJoin, split_function
 from framedex.ffi.joins import BOUNDARY
-from framedex.index.file.values import storable
-from framedex.index.write.interning import Chains, frame_ids, stack_ids
-from framedex.index.write.kinds import kind_id, recount_kinds
-from framedex.index.write.names import add_recorded_names
+from framedex.index.file.values import to_storable
+from framedex.index.write.interning import Chains, add_recorded_names, intern_frames, intern_stacks
 from framedex.index.write.records import FfiRecords, FrameRecord
+from framedex.index.write.stacks import intern_kind, recount_kinds
 from framedex.index.write.tree import Tree
 from framedex.index.write.versions import OwnVersions
 from framedex.model import Function, Join, MergeOutcome
@@ -48,10 +47,10 @@ class FfiWriter:
         self._versions = versions
         self._sites: dict[str, tuple[int, int]] = {}  # key -> (id, leaf)
         self._handlers: set[int] = set()  # entries already written
-        self._joins = self._known_joins()
+        self._joins = self._read_joins()
         self.frames: set[int] = set()  # of sites and implementations
 
-    def _known_joins(self) -> dict[tuple[str, tuple[int, ...]], int]:
+    def _read_joins(self) -> dict[tuple[str, tuple[int, ...]], int]:
         query = (
             "SELECT j.how, j.id, k.site FROM ffi_joins j JOIN ffi_candidates k ON k.join_id = j.id"
             " WHERE j.capture = ? ORDER BY j.id, k.site"
@@ -62,7 +61,7 @@ class FfiWriter:
         return {(how, tuple(sites)): join for (how, join), sites in joins.items()}
 
     def extend(self, records: FfiRecords) -> bool:
-        """Continue with the records of a capture that has grown; return whether written runs got a known site."""
+        """Continue with a capture that has grown; return whether the site of already written runs became known."""
         before, self._records = self._records, records
         if len(records.sites) == len(before.sites) and len(records.joins.targets) == len(before.joins.targets):
             return False
@@ -70,9 +69,9 @@ class FfiWriter:
         return self.add_sites()
 
     def add_sites(self) -> bool:
-        """Add targets, problems and sites; return whether runs in other captures got a known site."""
+        """Add targets, problems and sites; return whether the site of runs in other captures became known."""
         self._add_targets()
-        placed = [self._place_runs(site, leaf) for site, leaf in self._add_described_sites()]
+        placed = [self._move_runs_to_site(site, leaf) for site, leaf in self._add_described_sites()]
         self._tree.write()
         return any(placed)
 
@@ -80,7 +79,7 @@ class FfiWriter:
         """Store the target and stage of each of the capture's FFI boundary functions, which must already be written."""
         targets = [target.name for target in self._records.joins.targets]
         names = [function.name for function in functions if function.boundary == BOUNDARY]
-        rows = [(*map(storable, split_function(name, targets)), BOUNDARY, storable(name)) for name in names]
+        rows = [(*map(to_storable, split_function(name, targets)), BOUNDARY, to_storable(name)) for name in names]
         self._connection.executemany(
             "INSERT OR IGNORE INTO ffi_functions(boundary, target, stage)"
             " SELECT id, ?, ? FROM boundaries WHERE boundary = ? AND name = ?",
@@ -88,7 +87,7 @@ class FfiWriter:
         )
         add_recorded_names(self._connection, (row[0] for row in rows))
 
-    def meet_handler(self, entry: int | None) -> None:
+    def register_handler(self, entry: int | None) -> None:
         """Add the handler entered at `entry`, the frame of the capture in which the stack of a run ends."""
         if entry is None or entry in self._handlers:
             return
@@ -102,11 +101,11 @@ class FfiWriter:
             (
                 self._frames_of_capture[handler.frame][0],
                 None if handler.signature is None else json.dumps(asdict(handler.signature)),
-                None if implementation is None else self._frames([implementation])[0],
+                None if implementation is None else self._intern_frames([implementation])[0],
             ),
         )
 
-    def join(self, function: int, arguments: str) -> tuple[int | None, int]:
+    def join_run(self, function: int, arguments: str) -> tuple[int | None, int]:
         """Return the join of a run and the leaf of its site (0: ambiguous, or the site's stack is unknown).
 
         `function` is an index into the capture's functions.
@@ -116,9 +115,9 @@ class FfiWriter:
             return None, 0
         for key in join.sites:
             if key not in self._sites:
-                self._sites[key] = self._site(key)
+                self._sites[key] = self._intern_site(key)
         leaf = 0 if join.how is Join.AMBIGUOUS else self._sites[join.sites[0]][1]
-        return self._join_id(join), leaf
+        return self._intern_join(join), leaf
 
     def add_runs(self, runs: Iterable[tuple[int, int]]) -> None:
         """Add the joins of runs, as pairs (call, join)."""
@@ -132,7 +131,7 @@ class FfiWriter:
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
             [
                 (
-                    *(self._capture, storable(target.name), storable(target.platform), target.api_version),
+                    *(self._capture, to_storable(target.name), to_storable(target.platform), target.api_version),
                     *(json.dumps(target.stages), target.is_wrapped, json.dumps(target.registered_at)),
                 )
                 for target in self._records.joins.targets
@@ -143,50 +142,50 @@ class FfiWriter:
             " VALUES (?, ?, ?, ?, ?, ?)",
             [
                 (
-                    *(self._capture, storable(problem.target), storable(problem.platform)),
-                    *(json.dumps(problem.registered_for), json.dumps(problem.sites), storable(problem.message)),
+                    *(self._capture, to_storable(problem.target), to_storable(problem.platform)),
+                    *(json.dumps(problem.registered_for), json.dumps(problem.sites), to_storable(problem.message)),
                 )
                 for problem in self._records.joins.problems
             ],
         )
 
     def _add_described_sites(self) -> list[tuple[int, int]]:
-        """Add the sites that the capture describes; return (id, leaf) of known sites with a better description now."""
-        late = []
-        flat = iter(self._frames([frame for site in self._records.sites for frame in site.frames]))
+        """Add the sites that the capture describes; return (id, leaf) of the stored sites that it describes better."""
+        updated = []
+        flat = iter(self._intern_frames([frame for site in self._records.sites for frame in site.frames]))
         for site in self._records.sites:
-            path = self._tree.path([next(flat) for _ in site.frames])
-            key = storable(site.key)
+            path = self._tree.intern_path([next(flat) for _ in site.frames])
+            key = to_storable(site.key)
             query = "SELECT id, leaf, from_metadata FROM ffi_sites WHERE key = ?"
             known = self._connection.execute(query, (key,)).fetchone()
             if known is None:
                 self._connection.execute(
                     "INSERT INTO ffi_sites(key, target, leaf, user_node, from_metadata) VALUES (?, ?, ?, ?, ?)",
-                    (key, storable(site.target), path[-1], path[site.user_frame], site.from_metadata),
+                    (key, to_storable(site.target), path[-1], path[site.user_frame], site.from_metadata),
                 )
             elif not known[1] or (known[2] and not site.from_metadata):
                 self._connection.execute(
                     "UPDATE ffi_sites SET target = ?, leaf = ?, user_node = ?, from_metadata = ? WHERE id = ?",
-                    (storable(site.target), path[-1], path[site.user_frame], site.from_metadata, known[0]),
+                    (to_storable(site.target), path[-1], path[site.user_frame], site.from_metadata, known[0]),
                 )
-                late.append((known[0], path[-1]))
-        return late
+                updated.append((known[0], path[-1]))
+        return updated
 
-    def _frames(self, records: Sequence[FrameRecord]) -> list[int]:
+    def _intern_frames(self, records: Sequence[FrameRecord]) -> list[int]:
         self._versions.add(records)
-        ids = frame_ids(self._connection, records, self._versions.by_path)
+        ids = intern_frames(self._connection, records, self._versions.by_path)
         self.frames.update(ids)
         return ids
 
-    def _site(self, key: str) -> tuple[int, int]:
+    def _intern_site(self, key: str) -> tuple[int, int]:
         """Return id and leaf of a site, adding it if no capture has described it yet."""
         insert = "INSERT OR IGNORE INTO ffi_sites(key, target, leaf, user_node, from_metadata) VALUES (?, '', 0, 0, 0)"
-        self._connection.execute(insert, (storable(key),))
+        self._connection.execute(insert, (to_storable(key),))
         query = "SELECT id, leaf FROM ffi_sites WHERE key = ?"
-        found: tuple[int, int] = self._connection.execute(query, (storable(key),)).fetchone()
+        found: tuple[int, int] = self._connection.execute(query, (to_storable(key),)).fetchone()
         return found
 
-    def _join_id(self, join: RunJoin) -> int:
+    def _intern_join(self, join: RunJoin) -> int:
         sites = tuple(sorted(self._sites[key][0] for key in join.sites))
         known = self._joins.get((join.how.value, sites))
         if known is not None:
@@ -201,8 +200,8 @@ class FfiWriter:
         self._joins[join.how.value, sites] = added
         return added
 
-    def _place_runs(self, site: int, leaf: int) -> bool:
-        """Lead the stacks of stored runs to a site that has become known; return False if it has no runs."""
+    def _move_runs_to_site(self, site: int, leaf: int) -> bool:
+        """Extend the stacks of stored runs by a site that became known; return False if it has no runs."""
         rows = self._connection.execute(
             "SELECT DISTINCT r.join_id, k.id, k.capture, k.boundary, k.thread, k.error, s.leaf, s.python_leaf,"
             " s.outcome, s.is_truncated, n.frame"
@@ -214,10 +213,10 @@ class FfiWriter:
         changed: set[int] = set()
         for join, kind, capture, boundary, thread, error, *stack, handler in rows:
             native, python, outcome, is_truncated = stack
-            at_site = self._tree.leaf([handler], below=leaf)
-            chains = Chains(native, python, at_site, MergeOutcome(outcome), bool(is_truncated))
-            key = (stack_ids(self._connection, [chains])[0], boundary, thread, error)
-            target = kind_id(self._connection, capture, *key)
+            site_leaf = self._tree.intern_leaf([handler], parent=leaf)
+            chains = Chains(native, python, site_leaf, MergeOutcome(outcome), bool(is_truncated))
+            key = (intern_stacks(self._connection, [chains])[0], boundary, thread, error)
+            target = intern_kind(self._connection, capture, *key)
             self._connection.execute(
                 "UPDATE call_rows SET kind = ? WHERE kind = ? AND id IN (SELECT call FROM ffi_runs WHERE join_id = ?)",
                 (target, kind, join),
@@ -227,8 +226,8 @@ class FfiWriter:
         return bool(rows)
 
 
-def forget_runs(connection: sqlite3.Connection, capture_id: int) -> None:
-    """Remove the FFI records of a capture. Its sites stay, because a new reading of the capture refers to them."""
+def delete_ffi_records(connection: sqlite3.Connection, capture_id: int) -> None:
+    """Delete the FFI records of a capture. Its sites stay, because the capture may be indexed again."""
     joins = "SELECT id FROM ffi_joins WHERE capture = ?"
     for table in ("ffi_runs", "ffi_candidates"):
         connection.execute(f"DELETE FROM {table} WHERE join_id IN ({joins})", (capture_id,))

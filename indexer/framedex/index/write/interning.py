@@ -1,4 +1,7 @@
-"""Rows that exist once: files, modules, functions, frames and stacks."""
+"""Intern rows that are stored once: files, binaries, functions, frames, stacks and searchable names.
+
+The names of a binary's functions are read again if a better source of names appears.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,21 @@ import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from framedex.index.file.values import signed
-from framedex.index.write.binaries import drop_nameless, note_binaries
-from framedex.index.write.names import add_recorded_names
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.values import to_signed
 from framedex.index.write.records import FrameRecord, FunctionRecord, NamedBinary, NamesFrom
 from framedex.model import BinaryId, Language, Location, MergeOutcome
 
 
-def file_ids(connection: sqlite3.Connection, paths: Iterable[str]) -> dict[str, int]:
+def intern_files(connection: sqlite3.Connection, paths: Iterable[str]) -> dict[str, int]:
     """Return the ids of these paths, adding the new ones."""
-    wanted = set(paths)
-    connection.executemany("INSERT OR IGNORE INTO files(path) VALUES (?)", [(path,) for path in sorted(wanted)])
+    distinct = set(paths)
+    connection.executemany("INSERT OR IGNORE INTO files(path) VALUES (?)", [(path,) for path in sorted(distinct)])
     query = "SELECT id FROM files WHERE path = ?"
-    return {path: connection.execute(query, (path,)).fetchone()[0] for path in wanted}
+    return {path: connection.execute(query, (path,)).fetchone()[0] for path in distinct}
 
 
-def frame_ids(
+def intern_frames(
     connection: sqlite3.Connection,
     records: Sequence[FrameRecord],
     versions: Mapping[str, int | None],
@@ -29,18 +31,26 @@ def frame_ids(
 ) -> list[int]:
     """Return the ids of these frames, in their order. New frames are added along with their functions and modules.
 
-    `versions` has the states of the program's own Python files, by path: a frame in two states of a file is two frames.
-    Known frames of binaries in `renamed` are updated from these records.
+    `versions` has the versions of the program's own Python files, by path. A frame in two versions of a file is two
+    frames. Known frames of binaries in `renamed` are updated from these records.
     """
     distinct = dict.fromkeys(records)
-    places = [record.location or record.found for record in distinct]
-    places += [record.function.location for record in distinct]
-    files = file_ids(connection, {place.path for place in places if place is not None})
-    modules = _module_ids(connection, dict.fromkeys(record.module for record in distinct if record.module is not None))
-    functions = _function_ids(connection, dict.fromkeys(record.function for record in distinct), files, versions)
-    ids = {record: _frame_id(connection, record, functions, modules, files, versions) for record in distinct}
-    again = [record for record in distinct if record.module in renamed]
-    _rename(connection, [(ids[record], functions[record.function], place(record.location, files)) for record in again])
+    locations = [record.location or record.found for record in distinct]
+    locations += [record.function.location for record in distinct]
+    files = intern_files(connection, {location.path for location in locations if location is not None})
+    modules = _intern_modules(
+        connection, dict.fromkeys(record.module for record in distinct if record.module is not None)
+    )
+    functions = _intern_functions(connection, dict.fromkeys(record.function for record in distinct), files, versions)
+    ids = {record: _intern_frame(connection, record, functions, modules, files, versions) for record in distinct}
+    renamed_records = [record for record in distinct if record.module in renamed]
+    _update_frames(
+        connection,
+        [
+            (ids[record], functions[record.function], location_columns(record.location, files))
+            for record in renamed_records
+        ],
+    )
     return [ids[record] for record in records]
 
 
@@ -55,7 +65,7 @@ class Chains:
     is_truncated: bool
 
 
-def stack_ids(connection: sqlite3.Connection, stacks: Sequence[Chains]) -> list[int]:
+def intern_stacks(connection: sqlite3.Connection, stacks: Sequence[Chains]) -> list[int]:
     """Return the ids of these stacks, in their order, adding the new ones."""
     keys = [(each.leaf, each.python_leaf, each.site_leaf, each.outcome.value, each.is_truncated) for each in stacks]
     columns = ("leaf", "python_leaf", "site_leaf", "outcome", "is_truncated")
@@ -65,36 +75,36 @@ def stack_ids(connection: sqlite3.Connection, stacks: Sequence[Chains]) -> list[
     return [connection.execute(query, key).fetchone()[0] for key in keys]
 
 
-Place = tuple[int | None, int | None, str | None]
+LocationColumns = tuple[int | None, int | None, str | None]
 """A location as the columns file, line, how."""
 
 
-def place(location: Location | None, files: Mapping[str, int]) -> Place:
+def location_columns(location: Location | None, files: Mapping[str, int]) -> LocationColumns:
     """Return a location as the columns file, line, how."""
     return (None, None, None) if location is None else (files[location.path], location.line, location.how.value)
 
 
-def _rename(connection: sqlite3.Connection, frames: Sequence[tuple[int, int, Place]]) -> None:
+def _update_frames(connection: sqlite3.Connection, frames: Sequence[tuple[int, int, LocationColumns]]) -> None:
     """Update the functions and locations of frames that have changed."""
-    former = set()
+    former_functions = set()
     for frame, function, (file, line, how) in frames:
-        known = connection.execute("SELECT function, recorded_file, recorded_line FROM frames WHERE id = ?", (frame,))
-        before = known.fetchone()
+        row = connection.execute("SELECT function, recorded_file, recorded_line FROM frames WHERE id = ?", (frame,))
+        before = row.fetchone()
         if before == (function, file, line):
             continue
-        former.add(before[0])
+        former_functions.add(before[0])
         connection.execute(
             "UPDATE frames SET function = ?1, file = ?2, line = ?3, how = ?4, version = NULL, recorded_file = ?2,"
             " recorded_line = ?3 WHERE id = ?5",
             (function, file, line, how, frame),
         )
         connection.execute("INSERT OR IGNORE INTO unmatched SELECT short_name FROM functions WHERE id = ?", (function,))
-    drop_nameless(connection, sorted(former))
+    delete_unused_functions(connection, sorted(former_functions))
 
 
-def _module_ids(connection: sqlite3.Connection, modules: Iterable[BinaryId]) -> dict[BinaryId, int]:
+def _intern_modules(connection: sqlite3.Connection, modules: Iterable[BinaryId]) -> dict[BinaryId, int]:
     ids = {}
-    note_binaries(connection, [NamedBinary(module, "", NamesFrom.NOTHING) for module in modules])
+    store_binaries(connection, [NamedBinary(module, "", NamesFrom.NOTHING) for module in modules])
     for module in modules:
         query = "SELECT id FROM modules WHERE path = ? AND build_id = ? AND fingerprint = ?"
         row = connection.execute(query, module).fetchone()
@@ -102,7 +112,7 @@ def _module_ids(connection: sqlite3.Connection, modules: Iterable[BinaryId]) -> 
     return ids
 
 
-def _function_ids(
+def _intern_functions(
     connection: sqlite3.Connection,
     records: Iterable[FunctionRecord],
     files: Mapping[str, int],
@@ -116,14 +126,14 @@ def _function_ids(
             "SELECT id FROM functions WHERE module = ? AND name = ? AND symbol = ? AND unit = ? AND first_line = ?"
             " AND release = ?"
         )
-        version = _version_of_unnamed(record, versions)
+        version = _version_of_lambda(record, versions)
         of_version = "" if version is None else f" AND version = {version}"
         row = connection.execute(f"{query}{of_version}", key).fetchone()
         if row is not None:
             ids[record] = row[0]
             continue
         new.add(record.short_name)
-        file, line, how = place(record.location, files)
+        file, line, how = location_columns(record.location, files)
         names = (record.language.value, record.role.value, record.short_name, record.mangled)
         ids[record] = connection.execute(
             "INSERT INTO functions(module, name, symbol, unit, first_line, release, is_release_known,"
@@ -135,17 +145,17 @@ def _function_ids(
     return ids
 
 
-def _version_of_unnamed(record: FunctionRecord, versions: Mapping[str, int | None]) -> int | None:
-    """Return the state of the program's own file of an unnamed Python function (a lambda), which makes it distinct.
+def _version_of_lambda(record: FunctionRecord, versions: Mapping[str, int | None]) -> int | None:
+    """Return the version of the user's file that contains an unnamed Python function such as a lambda.
 
-    None for all other functions: a function with the same name and first line is the same function.
+    None for all other functions: functions with the same name and first line are the same function.
     """
     last = record.name.rpartition(".")[2]
     is_unnamed = record.language is Language.PYTHON and last.startswith("<") and last != "<module>"
     return versions.get(record.location.path) if is_unnamed and record.location is not None else None
 
 
-def _frame_id(
+def _intern_frame(
     connection: sqlite3.Connection,
     record: FrameRecord,
     functions: Mapping[FunctionRecord, int],
@@ -155,9 +165,9 @@ def _frame_id(
 ) -> int:
     function = functions[record.function]
     module = None if record.module is None else modules[record.module]
-    file, line, _ = place(record.location, files)
+    file, line, _ = location_columns(record.location, files)
     recorded_line = line if line is not None else record.line or None
-    offset = signed(record.offset)
+    offset = to_signed(record.offset)
     path = None if module is not None or record.location is None else record.location.path
     is_own, version = path in versions, versions.get(path or "")
     if module is None:
@@ -173,12 +183,83 @@ def _frame_id(
         return int(row[0])
     # A new frame of a known function has to be located, too.
     connection.execute("INSERT OR IGNORE INTO unmatched VALUES (?)", (record.function.short_name,))
-    what = (function, module, offset, record.depth, int(record.depth > 0), int(record.returning))
-    stands = place(record.location or record.found, files)
+    frame_columns = (function, module, offset, record.depth, int(record.depth > 0), int(record.returning))
+    location_values = location_columns(record.location or record.found, files)
     inserted = connection.execute(
         "INSERT INTO frames(function, module, offset, depth, inlined, is_returning, file, line, how, version,"
         " recorded_file, recorded_line) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*what, *stands, version, file, recorded_line),
+        (*frame_columns, *location_values, version, file, recorded_line),
     ).lastrowid
     assert inserted is not None
     return inserted
+
+
+def add_names(connection: sqlite3.Connection, names: Iterable[str]) -> None:
+    """Add the short names of definitions to the search."""
+    _insert_names(connection, "INSERT OR IGNORE INTO names(name, is_recorded) VALUES (?, 0)", set(names))
+
+
+def add_recorded_names(connection: sqlite3.Connection, names: Iterable[str]) -> None:
+    """Add the names of recorded functions, boundary functions and FFI targets to the search."""
+    query = (
+        "INSERT INTO names(name, is_recorded) VALUES (?, 1)"
+        " ON CONFLICT DO UPDATE SET is_recorded = 1 WHERE NOT is_recorded"
+    )
+    _insert_names(connection, query, set(names))
+
+
+def _insert_names(connection: sqlite3.Connection, query: str, names: set[str]) -> None:
+    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM names").fetchone()
+    connection.executemany(query, [(name,) for name in names])
+    # In one statement: a trigger for each name takes three times as long.
+    connection.execute("INSERT INTO name_parts(rowid, name) SELECT id, name FROM names WHERE id > ?", (last,))
+
+
+def delete_unused_names(connection: sqlite3.Connection, names: Iterable[str]) -> None:
+    """Delete the short names that neither a definition nor a recorded function has any more."""
+    connection.executemany(
+        "DELETE FROM names WHERE name = ?1 COLLATE NOCASE AND name = ?1 AND NOT is_recorded"
+        " AND NOT EXISTS (SELECT 1 FROM definitions WHERE short_name = ?1)",
+        [(name,) for name in names],
+    )
+
+
+def read_binaries(connection: sqlite3.Connection) -> list[NamedBinary]:
+    """Return the binaries of the frames, with the source of their names."""
+    rows = connection.execute("SELECT path, build_id, fingerprint, content, named_from FROM modules ORDER BY id")
+    return [NamedBinary(BinaryId(*row[:3]), row[3], NamesFrom(row[4])) for row in rows]
+
+
+def store_binaries(connection: sqlite3.Connection, named: Iterable[NamedBinary]) -> set[BinaryId]:
+    """Store the source of each binary's names; return the known binaries whose source has improved."""
+    risen = set()
+    for binary, content, source in named:
+        row = connection.execute(
+            "SELECT id, named_from FROM modules WHERE path = ? AND build_id = ? AND fingerprint = ?", binary
+        ).fetchone()
+        if row is None:
+            connection.execute(
+                "INSERT INTO modules(path, build_id, fingerprint, content, named_from) VALUES (?, ?, ?, ?, ?)",
+                (*binary, content, source),
+            )
+            continue
+        if row[1] < source:
+            risen.add(binary)
+        connection.execute(
+            "UPDATE modules SET named_from = max(named_from, ?), content = iif(content = '', ?, content) WHERE id = ?",
+            (source, content, row[0]),
+        )
+    return risen
+
+
+def delete_unused_functions(connection: sqlite3.Connection, functions: Sequence[int]) -> None:
+    """Delete those of these functions that no frame refers to any more, because their frames got better names."""
+    unused = f"id {IN_JSON} AND NOT EXISTS (SELECT 1 FROM frames WHERE function = functions.id)"
+    deleted = connection.execute(f"DELETE FROM functions WHERE {unused} RETURNING short_name", (json_list(functions),))
+    names = [name for (name,) in deleted.fetchall()]
+    connection.executemany(
+        "UPDATE names SET is_recorded = 0 WHERE name = ?1 COLLATE NOCASE AND name = ?1"
+        " AND NOT EXISTS (SELECT 1 FROM functions WHERE short_name = ?1)",
+        [(name,) for name in names],
+    )
+    delete_unused_names(connection, names)

@@ -1,4 +1,4 @@
-"""The input of the index writers: the frames of a capture once they are named and located."""
+"""The input and output types of the index writers, such as the named and located frames of a capture."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class HandlerRecord:
     implementation: FrameRecord | None
 
 
-def _no_handler(_entry: int) -> HandlerRecord | None:
+def _return_no_handler(_entry: int) -> HandlerRecord | None:
     return None
 
 
@@ -93,7 +93,7 @@ class FfiRecords:
 
     joins: FfiJoins = field(default_factory=FfiJoins)
     sites: tuple[SiteRecord, ...] = ()
-    name_handler: Callable[[int], HandlerRecord | None] = _no_handler
+    name_handler: Callable[[int], HandlerRecord | None] = _return_no_handler
 
 
 class NamesFrom(IntEnum):
@@ -134,7 +134,7 @@ class RecordedSource:
     is_content: Callable[[bytes], bool]
 
 
-def _nothing(_name: str) -> None:
+def _return_none(_name: str) -> None:
     return None
 
 
@@ -163,10 +163,10 @@ class CaptureRecord:
     builds: Sequence[Build] = ()
     began: int | None = None
     binaries: Sequence[NamedBinary] = ()
-    program: Callable[[str], KeptProgram | None] = _nothing
-    options: Callable[[str], str | None] = _nothing
-    note: Callable[[str], str | None] = _nothing
-    source: Callable[[str], RecordedSource | None] = _nothing
+    program: Callable[[str], KeptProgram | None] = _return_none
+    options: Callable[[str], str | None] = _return_none
+    note: Callable[[str], str | None] = _return_none
+    source: Callable[[str], RecordedSource | None] = _return_none
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,3 +244,22 @@ class FramePlacement:
     frame: int
     location: Location
     candidates: tuple[Location, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts of frames in the index: native frames with a name, an exact line or a definition, and Python frames.
+
+    `native_frames` and `native_named` count physical frames. The counts of lines include inlined logical frames.
+    `native_released` counts native frames located in release maps, and `native_nearest` those in a map of the nearest
+    release.
+    """
+
+    native_frames: int
+    native_named: int
+    native_exact: int
+    native_defined: int
+    python_frames: int
+    python_exact: int
+    native_released: int = 0
+    native_nearest: int = 0

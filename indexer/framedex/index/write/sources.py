@@ -8,17 +8,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from framedex.index.file.conventions import IN_JSON, Row, json_list
-from framedex.index.file.database import translated
-from framedex.index.file.definition_rows import (
-    DEFINITIONS_NAMED,
+from framedex.index.file.conventions import (
+    DEFINITIONS_BY_NAME,
     DEFINITIONS_WITH_CALLS,
-    definition,
-    definitions_with_calls,
+    IN_JSON,
+    RELEASED_FILES,
+    Row,
+    build_definition,
+    build_definitions_with_calls,
+    json_list,
+    read_source_maps,
 )
-from framedex.index.file.source_map_rows import RELEASED_FILES, known_maps
-from framedex.index.file.values import location, storable, unsigned
-from framedex.index.write import placing, source_maps
+from framedex.index.file.database import translate_errors
+from framedex.index.file.values import build_location, to_storable, to_unsigned
+from framedex.index.write import locations, source_files
 from framedex.index.write.records import (
     FramePlacement,
     FunctionRecord,
@@ -27,9 +30,9 @@ from framedex.index.write.records import (
     RecordedPlace,
     UnplacedFunction,
 )
-from framedex.index.write.source_files import forget_definitions, owe, replace_files
+from framedex.index.write.source_files import delete_definitions, mark_stale, replace_files
 from framedex.model import BinaryId, Definition, ExtractedFile, How, Language, Role, SourceMapInfo
-from framedex.path_resolution.rules import PathRule
+from framedex.path_resolution.files import PathRule
 from framedex.releases import BinaryOrigin
 
 _FILES_OF_ROOT = """
@@ -51,13 +54,13 @@ class SourceTables:
 
     def remove_root(self, root: str) -> bool:
         """Remove a source folder with all its files; return False if it was not a source folder."""
-        files = [path for (path,) in self._rows(_FILES_OF_ROOT, storable(root))]
+        files = [path for (path,) in self._rows(_FILES_OF_ROOT, to_storable(root))]
         self.remove_files(files)
-        return self.connection.execute("DELETE FROM source_roots WHERE path = ?", (storable(root),)).rowcount > 0
+        return self.connection.execute("DELETE FROM source_roots WHERE path = ?", (to_storable(root),)).rowcount > 0
 
     def add_root(self, root: str) -> None:
         """Store a source folder (absolute path)."""
-        self._rows("INSERT OR IGNORE INTO source_roots(path) VALUES (?)", storable(root))
+        self._rows("INSERT OR IGNORE INTO source_roots(path) VALUES (?)", to_storable(root))
 
     def path_rules(self) -> list[PathRule]:
         """Return the project's rules for mapping recorded paths to local paths."""
@@ -68,7 +71,7 @@ class SourceTables:
 
     def replace_path_rules(self, rules: Iterable[PathRule]) -> None:
         """Replace the stored rules by these rules."""
-        rows = {storable(rule.before.rstrip("/") or "/"): storable(str(rule.after)) for rule in rules}
+        rows = {to_storable(rule.before.rstrip("/") or "/"): to_storable(str(rule.after)) for rule in rules}
         if rows == dict(self._rows("SELECT before, after FROM path_rules")):
             return
         self.connection.execute("DELETE FROM path_rules")
@@ -140,7 +143,7 @@ class SourceTables:
         rows = self._rows("SELECT s.file, f.path, s.root FROM source_files s JOIN files f ON f.id = s.file")
         moved = [(ids[roots[path]], file) for file, path, root in rows if path in roots and ids[roots[path]] != root]
         self.connection.executemany("UPDATE source_files SET root = ? WHERE file = ?", moved)
-        owe(self.connection, [file for _, file in moved])
+        mark_stale(self.connection, [file for _, file in moved])
 
     def extracted_file(self, path: str) -> ExtractedFile | None:
         """Return a stored file with all its definitions and calls; None if it was not read."""
@@ -161,8 +164,8 @@ class SourceTables:
 
     def maps(self) -> list[SourceMapInfo]:
         """Return the source maps with stored definitions."""
-        with translated(self.path):
-            return known_maps(self.connection)
+        with translate_errors(self.path):
+            return read_source_maps(self.connection)
 
     def replace_map(
         self, info: SourceMapInfo, origin: str, modified: int, size: int
@@ -171,15 +174,15 @@ class SourceTables:
 
         `origin` is the imported file, with its mtime in ns and its size in bytes.
         """
-        return source_maps.replace_map(self.connection, info, origin, modified, size)
+        return source_files.replace_map(self.connection, info, origin, modified, size)
 
     def remove_map(self, component: str) -> SourceMapInfo | None:
         """Remove the map of a component; return its info, None if there was no map."""
-        return source_maps.remove_map(self.connection, component)
+        return source_files.remove_map(self.connection, component)
 
     def is_map_known(self, origin: str, modified: int, size: int) -> bool:
         """Return whether a map was read from this file in this state."""
-        known = (storable(origin), modified, size)
+        known = (to_storable(origin), modified, size)
         return bool(self._rows("SELECT 1 FROM source_maps WHERE path = ? AND modified = ? AND size = ?", *known))
 
     def map_origin(self, component: str) -> str | None:
@@ -187,17 +190,17 @@ class SourceTables:
         rows = self._rows("SELECT path FROM source_maps WHERE component = ? AND release IS NULL", component)
         return rows[0][0] if rows else None
 
-    def use_release_maps(self, maps: Iterable[tuple[SourceMapInfo, str]]) -> None:
+    def store_release_maps(self, maps: Iterable[tuple[SourceMapInfo, str]]) -> None:
         """Store the release maps that locations refer to, each with its release."""
         for info, release in maps:
-            source_maps.use_release_map(self.connection, info, release)
+            source_files.store_release_map(self.connection, info, release)
 
-    def state_of_release_maps(self) -> str | None:
+    def read_release_maps_state(self) -> str | None:
         """Return the state of the release maps when functions were last marked for a lookup in them; None if never."""
         rows = self._rows("SELECT state FROM release_maps")
         return rows[0][0] if rows else None
 
-    def owe_to_release_maps(self, state: str) -> None:
+    def mark_stale_for_release_maps(self, state: str) -> None:
         """Mark the functions without another location for a lookup in the release maps, which now have this state."""
         self.connection.execute("DELETE FROM release_maps")
         self.connection.execute("INSERT INTO release_maps(state) VALUES (?)", (state,))
@@ -206,7 +209,7 @@ class SourceTables:
             f" WHERE fn.language = 'native' AND fn.symbol <> '' AND (fn.file IS NULL OR fn.file IN ({RELEASED_FILES}))"
         )
 
-    def forget_state_of_release_maps(self) -> None:
+    def clear_release_maps_state(self) -> None:
         """Clear the stored state of the release maps, so that functions are looked up in them again."""
         self.connection.execute("DELETE FROM release_maps")
 
@@ -222,7 +225,7 @@ class SourceTables:
     def remove_files(self, paths: Iterable[str]) -> None:
         """Remove deleted source files, with their definitions."""
         files = [file for (file,) in self._rows(f"SELECT id FROM files WHERE path {IN_JSON}", json_list(paths))]
-        forget_definitions(self.connection, files)
+        delete_definitions(self.connection, files)
         self.connection.executemany("DELETE FROM source_files WHERE file = ?", [(file,) for file in files])
 
     def macros(self, root: str) -> str:
@@ -230,17 +233,17 @@ class SourceTables:
 
         The last macro of a name counts. Macros of the tree at `root` come after the macros of other trees.
         """
-        rows = self._rows("SELECT macro FROM macros ORDER BY root = ?, root, macro", storable(root))
+        rows = self._rows("SELECT macro FROM macros ORDER BY root = ?, root, macro", to_storable(root))
         return "".join(f"{macro}\n" for (macro,) in rows)
 
     def add_macros(self, root: str, macros: str) -> None:
         """Store macros of the tree at `root`, one per line."""
-        lines = [(storable(root), storable(line)) for line in macros.splitlines()]
+        lines = [(to_storable(root), to_storable(line)) for line in macros.splitlines()]
         self.connection.executemany("INSERT OR IGNORE INTO macros(root, macro) VALUES (?, ?)", lines)
 
-    def unplaced_functions(self) -> list[UnplacedFunction]:
+    def stale_functions(self) -> list[UnplacedFunction]:
         """Return the functions whose definitions or frames have changed since they were last looked up."""
-        return self._functions("fn.short_name IN (SELECT short_name FROM unmatched)")
+        return self._read_functions("fn.short_name IN (SELECT short_name FROM unmatched)")
 
     def unlocated_functions(self) -> list[UnplacedFunction]:
         """Return the native functions, except glue, without a location in any source, or whose location is stale.
@@ -251,12 +254,12 @@ class SourceTables:
             "fn.short_name IN (SELECT short_name FROM unmatched) AND fn.file NOT IN (SELECT file FROM source_files)"
             " AND NOT EXISTS (SELECT 1 FROM frames WHERE function = fn.id AND how = 'exact')"
         )
-        return self._functions(
+        return self._read_functions(
             f"(fn.file IS NULL OR fn.file IN ({RELEASED_FILES}) OR {lost})"
             " AND fn.language = 'native' AND fn.role = 'code' AND fn.symbol <> ''"
         )
 
-    def _functions(self, condition: str) -> list[UnplacedFunction]:
+    def _read_functions(self, condition: str) -> list[UnplacedFunction]:
         rows = self._rows(
             "SELECT fn.id, fn.language, fn.role, fn.name, fn.short_name, fn.symbol, fn.mangled, fn.module, fn.unit,"
             " fn.first_line, f.path, fn.line, fn.how, fn.release, fn.is_release_known, x.path, fr.line"
@@ -268,7 +271,7 @@ class SourceTables:
             UnplacedFunction(
                 id=row[0],
                 record=_function_record(row[1:15]),
-                seen_at=location(row[15], row[16], How.EXACT),
+                seen_at=build_location(row[15], row[16], How.EXACT),
             )
             for row in rows
         ]
@@ -278,9 +281,12 @@ class SourceTables:
 
         If a source tree and a map have the same file, the definitions of the tree are returned.
         """
-        return [(path, definition(*columns)) for path, *columns in self._rows(DEFINITIONS_NAMED, short_name, language)]
+        return [
+            (path, build_definition(*columns))
+            for path, *columns in self._rows(DEFINITIONS_BY_NAME, short_name, language)
+        ]
 
-    def open_frames(self, functions: Iterable[int]) -> list[OpenFrame]:
+    def inexact_frames(self, functions: Iterable[int]) -> list[OpenFrame]:
         """Return the frames of these functions that have no exact line, once per callee."""
         rows = self._rows(
             "SELECT DISTINCT fr.id, fr.function, m.path, m.build_id, m.fingerprint, fr.offset, called.symbol"
@@ -292,43 +298,43 @@ class SourceTables:
             json_list(functions),
             Language.NATIVE.value,
         )
-        return [OpenFrame(row[0], row[1], BinaryId(*row[2:5]), unsigned(row[5]), row[6]) for row in rows]
+        return [OpenFrame(row[0], row[1], BinaryId(*row[2:5]), to_unsigned(row[5]), row[6]) for row in rows]
 
-    def definitions_in(self, path: str) -> list[Definition]:
+    def find_definitions_with_calls(self, path: str) -> list[Definition]:
         """Return the functions of a file and its other callers, with their calls."""
-        return definitions_with_calls(self._rows(DEFINITIONS_WITH_CALLS, path))
+        return build_definitions_with_calls(self._rows(DEFINITIONS_WITH_CALLS, path))
 
-    def all_definitions_in(self, path: str) -> list[tuple[str, Definition]]:
+    def find_definitions(self, path: str) -> list[tuple[str, Definition]]:
         """Return the definitions of a file with their short names, without their calls."""
         rows = self._rows(
             "SELECT short_name, name, kind, parameters, line, end_line, is_const FROM definitions"
             " WHERE file = (SELECT id FROM files WHERE path = ?) ORDER BY line, id",
             path,
         )
-        return [(short_name, definition(*columns)) for short_name, *columns in rows]
+        return [(short_name, build_definition(*columns)) for short_name, *columns in rows]
 
-    def place_programs(self, files: Mapping[str, str]) -> None:
+    def locate_program_lines(self, files: Mapping[str, str]) -> None:
         """Store the local files of program lines, by recorded file; other lines get the recorded file."""
-        with translated(self.path):
-            placing.place_programs(self.connection, files)
+        with translate_errors(self.path):
+            locations.locate_program_lines(self.connection, files)
 
-    def place_recorded(self, placements: Sequence[FramePlacement]) -> None:
+    def locate_recorded_frames(self, placements: Sequence[FramePlacement]) -> None:
         """Store the locations of frames whose recorded files have another path here; others get the recorded one.
 
         A Python function gets the file of its frames.
         """
-        with translated(self.path):
-            placing.place_recorded(self.connection, placements)
+        with translate_errors(self.path):
+            locations.locate_recorded_frames(self.connection, placements)
 
     def write_placements(self, placements: Sequence[Placement], frames: Sequence[FramePlacement] = ()) -> None:
         """Store the locations of functions, and give them to their frames without a line of their own.
 
         `frames` are the frames whose calls were found. Exact lines stay.
         """
-        placing.write_placements(self.connection, placements, frames)
+        locations.write_placements(self.connection, placements, frames)
 
     def _rows(self, query: str, *parameters: object) -> list[Row]:
-        with translated(self.path):
+        with translate_errors(self.path):
             return self.connection.execute(query, parameters).fetchall()
 
 
@@ -344,6 +350,6 @@ def _function_record(row: Row) -> FunctionRecord:
         module=module,
         unit=unit,
         first_line=first_line,
-        location=location(path, line, how),
+        location=build_location(path, line, how),
         origin=BinaryOrigin(origin[0], bool(origin[1])),
     )

@@ -1,4 +1,4 @@
-"""The tree of nodes, as stored in the index and as extended by the capture being written."""
+"""The tree of nodes: its stored nodes, and those that the capture being written adds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.index.file.conventions import json_list
-from framedex.index.file.installed import is_hook, is_installed
+from framedex.index.file.paths import is_framedex_hook, is_installed
 
 Integers = npt.NDArray[np.int64]
 
@@ -58,10 +58,13 @@ class Tree:
         """Return all written nodes."""
         return self._stored
 
-    def leaf(self, frames: Iterable[int], below: int = 0) -> int:
-        """Return the node of the last of these frames (outermost first) below the node `below`, or `below` itself."""
+    def intern_leaf(self, frames: Iterable[int], parent: int = 0) -> int:
+        """Return the node of the last frame of a path under a node; the node itself for an empty path.
+
+        The path's outermost frame comes first. Missing nodes are added.
+        """
         known = self._nodes
-        node = below
+        node = parent
         for frame in frames:
             key = (node << 32) | frame
             found = known.get(key)
@@ -72,12 +75,12 @@ class Tree:
             node = found
         return node
 
-    def path(self, frames: Iterable[int], below: int = 0) -> list[int]:
-        """Return the nodes of these frames, outermost first, under the node `below`."""
+    def intern_path(self, frames: Iterable[int], parent: int = 0) -> list[int]:
+        """Return the nodes of these frames, outermost first, under a node. Missing nodes are added."""
         path: list[int] = []
         for frame in frames:
-            below = self.leaf((frame,), below)
-            path.append(below)
+            parent = self.intern_leaf((frame,), parent)
+            path.append(parent)
         return path
 
     def write(self) -> None:
@@ -91,13 +94,13 @@ class Tree:
             np.concatenate([self._stored.frame[:first], added[:, 2]]),
         )
         # The depth of a new node: its number of steps below a stored node.
-        depth = self._depths(added[:, 0])
+        depth = self._compute_depths(added[:, 0])
         self._connection.executemany(
             "INSERT INTO nodes(id, parent, frame, depth, user_node, calls, longest, makes_client,"
             " run, run_calls, run_longest) VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0)",
-            zip(*(column.tolist() for column in (*added.T, depth)), self._user_nodes(), strict=True),
+            zip(*(column.tolist() for column in (*added.T, depth)), self._find_user_nodes(), strict=True),
         )
-        # A frame with a new callee may have been on another line than the one found for it.
+        # A new callee may show that a frame is on another line.
         self._connection.execute(
             "INSERT OR IGNORE INTO unmatched SELECT DISTINCT fn.short_name FROM nodes n"
             " JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
@@ -106,9 +109,9 @@ class Tree:
         )
         self._new.clear()
 
-    def _user_nodes(self) -> list[int]:
-        """Return for each new node the innermost node of the program's own Python, as the schema defines it."""
-        kinds = self._python_frames({frame for _, _, frame in self._new})
+    def _find_user_nodes(self) -> list[int]:
+        """Return the `user_node` of each new node; see `schema.sql`."""
+        kinds = self._find_python_frames({frame for _, _, frame in self._new})
         above = {parent for _, parent, _ in self._new}
         query = (
             "SELECT n.id, n.user_node, u.frame FROM json_each(?) s JOIN nodes n ON n.id = s.value"
@@ -116,7 +119,7 @@ class Tree:
         )
         rows = self._connection.execute(query, (json_list(sorted(above)),)).fetchall()
         found = {node: user for node, user, _ in rows}
-        kinds |= self._python_frames({frame for _, _, frame in rows})
+        kinds |= self._find_python_frames({frame for _, _, frame in rows})
         is_own = {user: kinds.get(frame, False) for _, user, frame in rows}
         for node, parent, frame in self._new:  # parents come first
             user = found.get(parent, 0)
@@ -126,7 +129,7 @@ class Tree:
             found[node] = user
         return [found[node] for node, _, _ in self._new]
 
-    def _python_frames(self, frames: Iterable[int]) -> dict[int, bool]:
+    def _find_python_frames(self, frames: Iterable[int]) -> dict[int, bool]:
         """Return the Python frames with a location among these frames; True for the program's own frames."""
         query = (
             "SELECT fr.id, f.path FROM json_each(?) s JOIN frames fr ON fr.id = s.value"
@@ -134,9 +137,9 @@ class Tree:
             " JOIN files f ON f.id = coalesce(fr.recorded_file, fr.file) WHERE fr.line > 0"
         )
         rows = self._connection.execute(query, (json_list(sorted(frames)),))
-        return {frame: not is_installed(path) for frame, path in rows if not is_hook(path)}
+        return {frame: not is_installed(path) for frame, path in rows if not is_framedex_hook(path)}
 
-    def _depths(self, nodes: Integers) -> Integers:
+    def _compute_depths(self, nodes: Integers) -> Integers:
         depth = np.full(len(nodes), -1, np.int64)
         at = nodes
         while np.any(at):
@@ -145,17 +148,17 @@ class Tree:
         return depth
 
 
-def link_nodes(tree: Tree, chains: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]) -> list[int]:
-    """Write the outer parts of recorded stacks, given innermost frame first; return their nodes.
+def write_chains(tree: Tree, chains: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]) -> list[int]:
+    """Write the outer parts of recorded stacks, each with its innermost frame first, and return their nodes.
 
-    `frames` is as for `logical_frames`.
+    `frames` is as for `expand_inlined_frames`.
     """
-    nodes = [tree.leaf(logical_frames(chain, frames)) for chain in chains]
+    nodes = [tree.intern_leaf(expand_inlined_frames(chain, frames)) for chain in chains]
     tree.write()
     return nodes
 
 
-def logical_frames(innermost_first: Sequence[int], frames: Sequence[Sequence[int]]) -> list[int]:
+def expand_inlined_frames(innermost_first: Sequence[int], frames: Sequence[Sequence[int]]) -> list[int]:
     """Return the ids of the logical frames of recorded frames, outermost first.
 
     `frames[i]` are the logical frames, outermost first, of the capture's frame `i`.

@@ -1,4 +1,4 @@
-"""The recorded states of files, and their indexed states.
+"""Store the recorded versions of source files, and their indexed versions.
 
 A line from Python or DWARF refers to the file as it was when the program ran. A location from a source tree refers to
 the file as it was when it was indexed.
@@ -14,22 +14,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.file.installed import is_own
-from framedex.index.file.source_texts import packed_text
-from framedex.index.write.interning import file_ids
+from framedex.index.file.paths import is_user_file
+from framedex.index.file.values import pack_text
+from framedex.index.write.interning import intern_files
 from framedex.index.write.records import FrameRecord, RecordedSource
 from framedex.model import FileState
 from framedex.regularfile import read_regular_text
-from framedex.sources.changes import blob_name, file_state, read_stable
-from framedex.sources.installed import installed_together
+from framedex.sources.file_versions import are_installed_together, blob_name, file_state, read_stable
 
-# Reproducible archives give their files a time before this one, which means nothing.
-_OLDEST = 400_000_000 * 1_000_000_000  # ns: 1982
+_MIN_MTIME_NS = 400_000_000 * 1_000_000_000  # 1982; reproducible archives give their files earlier, meaningless times
 
-_LARGEST_TEXT = 1 << 20  # bytes: larger source files are generated
+_MAX_TEXT_BYTES = 1 << 20  # larger source files are generated
 
 
-def remember_versions(
+def store_versions(
     connection: sqlite3.Connection,
     frames: Iterable[int],
     began: int | None,
@@ -41,27 +39,27 @@ def remember_versions(
     Python files. The state of another file is unknown if the file was changed after `began`, or after the build of its
     binary. Files that one installer wrote together with the binary are an exception.
     """
-    wanted = json_list(frames)
+    frames_json = json_list(frames)
     rows = connection.execute(
         "SELECT DISTINCT fr.file, f.path, fr.recorded_file, r.path, fr.module, m.path FROM frames fr"
         " JOIN files f ON f.id = fr.file LEFT JOIN files r ON r.id = fr.recorded_file"
         f" LEFT JOIN modules m ON m.id = fr.module WHERE fr.id {IN_JSON} AND fr.how = 'exact'",
-        (wanted,),
+        (frames_json,),
     ).fetchall()
     for file, path, recorded, recorded_path, module, binary in rows:
         if module is None and recorded_path in own.by_path:
             version = own.by_path[recorded_path]
         else:
-            version = _other_version(connection, wanted, file, path, module, binary, began)
+            version = _intern_other_version(connection, frames_json, file, path, module, binary, began)
             connection.execute(
                 f"UPDATE frames SET version = ? WHERE id {IN_JSON} AND file = ? AND module IS ? AND how = 'exact'",
-                (version, wanted, file, module),
+                (version, frames_json, file, module),
             )
         if module is None:
             connection.execute(
                 "UPDATE functions SET version = ? WHERE file = ? AND recorded_file IS ? AND how = 'exact'"
                 f" AND language = 'python' AND id IN (SELECT function FROM frames WHERE id {IN_JSON})",
-                (version, file, recorded, wanted),
+                (version, file, recorded, frames_json),
             )
 
 
@@ -88,14 +86,14 @@ class OwnVersions:
             if frame.module is None and frame.location is not None and frame.location.path not in self.by_path:
                 function = frame.function.name, frame.function.first_line
                 functions.setdefault(frame.location.path, set()).add(function)
-        own = [path for path in functions if is_own(path)]
-        files = {} if not own else file_ids(self._connection, own)
+        own = [path for path in functions if is_user_file(path)]
+        files = {} if not own else intern_files(self._connection, own)
         for path, file in files.items():
-            state = _python_state(path, self._source_of(path), self._began, functions[path])
-            self.by_path[path] = _version_id(self._connection, file, state, is_own=True)
+            state = _find_python_state(path, self._source_of(path), self._began, functions[path])
+            self.by_path[path] = _intern_version(self._connection, file, state, is_own=True)
 
 
-def _other_version(
+def _intern_other_version(
     connection: sqlite3.Connection,
     frames: str,
     file: int,
@@ -106,17 +104,17 @@ def _other_version(
 ) -> int | None:
     """Return the state of a file that is not the program's own Python."""
     if module is not None:
-        until = min(filter(None, (began, _build_time_ns(binary, path))), default=None)
-        return _version_id(connection, file, _present_state(path, until))
+        until = min(filter(None, (began, _find_build_time_ns(binary, path))), default=None)
+        return _intern_version(connection, file, _read_present_state(path, until))
     functions = connection.execute(
         "SELECT DISTINCT fn.name, fn.first_line FROM frames fr JOIN functions fn ON fn.id = fr.function"
         f" WHERE fr.id {IN_JSON} AND fr.file = ?",
         (frames, file),
     )
-    return _version_id(connection, file, _python_state(path, None, began, functions))
+    return _intern_version(connection, file, _find_python_state(path, None, began, functions))
 
 
-def remember_indexed(connection: sqlite3.Connection, files: Iterable[int]) -> None:
+def store_indexed_blobs(connection: sqlite3.Connection, files: Iterable[int]) -> None:
     """Store the content of these files as they were indexed, unless they have changed since."""
     rows = connection.execute(
         f"SELECT s.file, f.path, s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file"
@@ -129,7 +127,7 @@ def remember_indexed(connection: sqlite3.Connection, files: Iterable[int]) -> No
             connection.execute("UPDATE source_files SET blob = ? WHERE file = ?", (state.blob, file))
 
 
-def version_of(
+def intern_recorded_version(
     connection: sqlite3.Connection, file: int, path: str, began: int | None, source: RecordedSource | None
 ) -> int | None:
     """Return the id of a file's state when a recording began; None if the state is unknown and the file is not here.
@@ -137,11 +135,11 @@ def version_of(
     `source` is the recorded state, None if the recording has none.
     """
     if source is None:
-        state = _present_state(path, began)
+        state = _read_present_state(path, began)
     else:
         was_imported_before = began is None or source.modified <= began
-        state = _recorded_state(source, path) if was_imported_before else _UNKNOWN
-    return _version_id(connection, file, state, is_own=is_own(path))
+        state = _find_recorded_state(source, path) if was_imported_before else _UNKNOWN
+    return _intern_version(connection, file, state, is_own=is_user_file(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +153,15 @@ class _State:
 _UNKNOWN = _State(FileState(0, 0, ""), None)
 
 
-def _python_state(
+def _find_python_state(
     path: str, source: RecordedSource | None, began: int | None, functions: Iterable[tuple[str, int]]
 ) -> _State | None:
     """Return the state of a Python file in which these functions, by name and first line, were recorded."""
-    known = _present_state(path, began) if source is None else _recorded_state(source, path)
+    known = _read_present_state(path, began) if source is None else _find_recorded_state(source, path)
     return _UNKNOWN if known and known.file.blob and _contradicts(functions, path, known, began) else known
 
 
-def _recorded_state(source: RecordedSource, path: str) -> _State:
+def _find_recorded_state(source: RecordedSource, path: str) -> _State:
     """Return the state in a recording: by the stored text, else by the hash of its content."""
     text = source.read()
     if text is not None:
@@ -174,18 +172,20 @@ def _recorded_state(source: RecordedSource, path: str) -> _State:
     return _State(present.state(), None)
 
 
-def _present_state(path: str, until: int | None) -> _State | None:
+def _read_present_state(path: str, until: int | None) -> _State | None:
     """Return the present state of a file, unknown if it was modified after `until`; None if the file is missing."""
     present = read_stable(path)
     if present is None:
         return None
     if until is not None and present.modified > until:
         return _UNKNOWN
-    is_stored = len(present.content) <= _LARGEST_TEXT and is_own(path)
+    is_stored = len(present.content) <= _MAX_TEXT_BYTES and is_user_file(path)
     return _State(present.state(), present.content if is_stored else None)
 
 
-def _version_id(connection: sqlite3.Connection, file: int, state: _State | None, *, is_own: bool = False) -> int | None:
+def _intern_version(
+    connection: sqlite3.Connection, file: int, state: _State | None, *, is_own: bool = False
+) -> int | None:
     if state is None:
         return None
     key = file, state.file.blob
@@ -197,15 +197,15 @@ def _version_id(connection: sqlite3.Connection, file: int, state: _State | None,
     query = "SELECT id, text IS NULL FROM file_versions WHERE file = ? AND blob = ?"
     version, has_no_text = connection.execute(query, key).fetchone()
     if has_no_text and state.text is not None:
-        connection.execute("UPDATE file_versions SET text = ? WHERE id = ?", (packed_text(state.text), version))
+        connection.execute("UPDATE file_versions SET text = ? WHERE id = ?", (pack_text(state.text), version))
     return int(version)
 
 
 def _contradicts(functions: Iterable[tuple[str, int]], path: str, state: _State, began: int | None) -> bool:
-    """Return whether a Python file that was placed there after a recording began lacks these functions.
+    """Return whether a Python file that appeared after a recording began lacks these functions.
 
-    uv links files of other versions there, whose content was written long before. A file may also be edited between its
-    import and its first recorded frame.
+    Such a file may be of another version of its package, linked there by uv with an old modification time. A file may
+    also be edited between its import and its first recorded frame.
     """
     try:
         if began is None or (state.file.modified <= began and os.stat(path).st_ctime_ns <= began):  # noqa: PTH116
@@ -214,10 +214,10 @@ def _contradicts(functions: Iterable[tuple[str, int]], path: str, state: _State,
         lines = text.split("\n")
     except (OSError, ValueError):
         return False
-    return any(not _begins(name, first_line, lines) for name, first_line in functions)
+    return any(not _can_begin(name, first_line, lines) for name, first_line in functions)
 
 
-def _begins(name: str, first_line: int, lines: Sequence[str]) -> bool:
+def _can_begin(name: str, first_line: int, lines: Sequence[str]) -> bool:
     """Return whether a function, a class, or a decorator of one can begin on this line.
 
     An unnamed function can begin on any.
@@ -229,13 +229,13 @@ def _begins(name: str, first_line: int, lines: Sequence[str]) -> bool:
     return text.startswith("@") or re.match(rf"(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b", text) is not None
 
 
-def _build_time_ns(binary: str | None, source: str) -> int | None:
+def _find_build_time_ns(binary: str | None, source: str) -> int | None:
     """Return the time after which a source file no longer matches its binary's build (Unix time); None if unknown."""
     try:
         modified = os.stat(binary).st_mtime_ns if binary else 0  # noqa: PTH116
         is_older = os.stat(source).st_mtime_ns <= modified  # noqa: PTH116
     except (OSError, ValueError):
         return None
-    if modified <= _OLDEST or (binary and not is_older and installed_together(Path(binary), Path(source))):
+    if modified <= _MIN_MTIME_NS or (binary and not is_older and are_installed_together(Path(binary), Path(source))):
         return None
     return modified

@@ -92,7 +92,7 @@ test("a Python that makes no environment is told of, and another may be chosen",
     await assert.rejects(filling, (error: unknown) => {
       assert.ok(error instanceof InstallFailure);
       assert.ok(error.isPythons);
-      assert.match(error.message, /made no environment: it ended with status 1\.$/);
+      assert.match(error.message, /could not create an environment: it ended with status 1\.$/);
       return true;
     });
   });

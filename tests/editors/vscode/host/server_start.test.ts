@@ -73,7 +73,7 @@ test("the setting comes first, and what it names has to be there", async () => {
   await withFolder(async (folder) => {
     const { python, framedex } = makeEnvironment(folder, "exit 1");
     await withSettings({ [PYTHON_SETTING]: python, "framedex.server.path": "/no/such/framedex" }, async () => {
-      assert.match((await found()).join(" "), /^nowhere framedex.server.path is .*which is no command here/);
+      assert.match((await found()).join(" "), /^nowhere framedex.server.path is .*which is not a command on this machine/);
     });
     await withSettings({ "framedex.server.path": framedex }, async () => assert.deepEqual(await found(), ["setting", framedex]));
   });

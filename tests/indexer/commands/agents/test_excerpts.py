@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.commands.agents.excerpts import excerpt
+from framedex.commands.agents.excerpts import read_excerpt
 from framedex.errors import FramedexError
 from tests.indexer.recorded import Project
 
@@ -30,7 +30,7 @@ def read(project: Project, secret: Path) -> Callable[..., tuple[str, ...]]:
     with closing(sqlite3.connect(project.index)) as index, index:
         index.execute("INSERT INTO source_roots (path) VALUES (?), (?)", (str(secret.parent), str(project.folder)))
     index.close()
-    return lambda place, *named: excerpt(project.index, named, str(place), 1).lines
+    return lambda place, *named: read_excerpt(project.index, named, str(place), 1).lines
 
 
 def test_the_lines_around_a_recorded_one(project: Project, read: Callable[..., tuple[str, ...]]) -> None:

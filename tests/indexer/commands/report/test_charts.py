@@ -6,17 +6,26 @@ import re
 
 import pytest
 
-from framedex.commands.report.charts import HEIGHT, WIDTH, Span, memory_outline, step_height, step_layers
-from framedex.commands.report.flames import boxes, by_time
+from framedex.commands.report.charts import (
+    CHART_HEIGHT,
+    CHART_WIDTH,
+    Span,
+    flame_boxes,
+    functions_by_time,
+    memory_outline,
+    step_height,
+    step_layers,
+)
 from framedex.commands.report.places import EDITORS, Places
 from framedex.model import FlameGraph, FlameKind, FlameNode, How, Location, Loop, LoopStep
 
 
 def heights(outline: str) -> list[tuple[float, float]]:
     """From where on an area has which height, of 1."""
-    assert re.fullmatch(rf"M0 {HEIGHT}(H[\d.]+V[\d.e-]+)*Z", outline)
+    assert re.fullmatch(rf"M0 {CHART_HEIGHT}(H[\d.]+V[\d.e-]+)*Z", outline)
     return [
-        (float(place), round(1 - float(top) / HEIGHT, 3)) for place, top in re.findall(r"H([\d.]+)V([\d.e-]+)", outline)
+        (float(place), round(1 - float(top) / CHART_HEIGHT, 3))
+        for place, top in re.findall(r"H([\d.]+)V([\d.e-]+)", outline)
     ]
 
 
@@ -30,7 +39,7 @@ def test_memory_stays_as_it_was_until_it_changes() -> None:
         (0, 0.5),
         (300, 1),
         (451, 0),
-        (WIDTH, 0),
+        (CHART_WIDTH, 0),
     ]
 
 
@@ -46,7 +55,7 @@ def test_nothing_but_one_moment_is_no_trouble() -> None:
 
 def test_functions_that_took_no_time_come_by_their_calls() -> None:
     nodes = (node(-1, "few", 2, 0), node(-1, "many", 9, 0), node(-1, "timed", 1, 5))
-    found = by_time(FlameGraph(12, 5, 0, 0, nodes))
+    found = functions_by_time(FlameGraph(12, 5, 0, 0, nodes))
     assert [each.name for each in found] == ["timed", "many", "few"]
 
 
@@ -63,22 +72,22 @@ def rounds(*durations: int) -> Loop:
 def test_rounds_are_as_high_as_they_took_long() -> None:
     layers = {layer.name: heights(layer.outline) for layer in step_layers(rounds(100, 200))}
     assert list(layers) == ["own", "wait", "compile"]  # what is in front comes last
-    assert layers["own"] == [(0, 0.5), (300, 1), (WIDTH, 0)]
-    assert layers["wait"] == [(0, 0.375), (300, 0.75), (WIDTH, 0)]
-    assert layers["compile"] == [(0, 0.25), (300, 0.5), (WIDTH, 0)]
+    assert layers["own"] == [(0, 0.5), (300, 1), (CHART_WIDTH, 0)]
+    assert layers["wait"] == [(0, 0.375), (300, 0.75), (CHART_WIDTH, 0)]
+    assert layers["compile"] == [(0, 0.25), (300, 0.5), (CHART_WIDTH, 0)]
 
 
 def test_of_thousands_of_rounds_the_longest_are_shown() -> None:
     loop = rounds(*(200 if number == 4_321 else 100 for number in range(10_000)))
     (own,) = [heights(layer.outline) for layer in step_layers(loop) if layer.name == "own"]
-    assert own == [(0, 0.5), (259, 1), (260, 0.5), (WIDTH, 0)]
+    assert own == [(0, 0.5), (259, 1), (260, 0.5), (CHART_WIDTH, 0)]
 
 
 def test_a_round_that_took_far_longer_hides_no_other() -> None:
     loop = rounds(1_000_000, 100, 100, 100)
     assert step_height(loop) == 800
     own = {layer.name: heights(layer.outline) for layer in step_layers(loop)}["own"]
-    assert own == [(0, 1), (150, 0.125), (WIDTH, 0)]
+    assert own == [(0, 1), (150, 0.125), (CHART_WIDTH, 0)]
 
 
 def test_boxes_lie_below_their_callers_side_by_side() -> None:
@@ -89,7 +98,7 @@ def test_boxes_lie_below_their_callers_side_by_side() -> None:
         node(0, "", 1, 20, FlameKind.OTHERS),
         node(-1, "other", 1, 100),
     )
-    found = {box.name: (box.left, box.width, box.top) for box in boxes(FlameGraph(4, 200, 0, 7, nodes))}
+    found = {box.name: (box.left, box.width, box.top) for box in flame_boxes(FlameGraph(4, 200, 0, 7, nodes))}
     assert found == {
         "main": (0, 50, 0),
         "put": (0, 30, 18),
@@ -101,7 +110,7 @@ def test_boxes_lie_below_their_callers_side_by_side() -> None:
 
 def test_boxes_are_as_wide_as_calls_where_no_time_was_taken() -> None:
     nodes = (node(-1, "one", 1, 0), node(-1, "two", 3, 0))
-    assert [box.width for box in boxes(FlameGraph(4, 0, 0, 0, nodes))] == [25, 75]
+    assert [box.width for box in flame_boxes(FlameGraph(4, 0, 0, 0, nodes))] == [25, 75]
 
 
 def test_a_function_that_calls_itself_counts_once() -> None:
@@ -111,7 +120,7 @@ def test_a_function_that_calls_itself_counts_once() -> None:
         node(1, "f", 3, 80),
         node(2, "PJRT", 3, 80, FlameKind.BOUNDARY),
     )
-    found = [(each.name, each.calls, each.duration) for each in by_time(FlameGraph(3, 100, 0, 0, nodes))]
+    found = [(each.name, each.calls, each.duration) for each in functions_by_time(FlameGraph(3, 100, 0, 0, nodes))]
     assert found == [("f", 3, 100), ("g", 3, 90)]
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from framedex.commands.report.contents import contents_of
-from framedex.commands.report.flames import within_cells
+from framedex.commands.report.charts import within_cells
+from framedex.commands.report.contents import read_contents
 from framedex.commands.report.fragment import fragment, trace_fragment
 from framedex.index import Index
 from framedex.model import CallFilter, FlameGraph, FlameKind, FlameNode, How, Location
@@ -21,7 +21,7 @@ from tests.run.costs.trained import index_of_training
 def training() -> str:
     """What the training loop's captures hold."""
     with Index.open(index_of_training()) as index:
-        return fragment(contents_of(index, index.answer_of(), 400), "none")
+        return fragment(read_contents(index, index.answer_of(), 400), "none")
 
 
 def test_it_is_one_element_whose_styles_are_for_it_alone(training: str) -> None:

@@ -1,4 +1,4 @@
-"""Observations of two runs that a site is made of in tests: plain ones, and names and texts that want to be more."""
+"""Observations of two runs for test sites: plain ones, and hostile names and texts."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from framedex.guidebook.described import described, releases
-from framedex.guidebook.site.writing import write_site
-from framedex.model.guidebook.described import Described
-from framedex.model.guidebook.observed import (
+from framedex.guidebook.api_functions import read_api_functions, read_api_releases
+from framedex.guidebook.site.writer import write_site
+from framedex.model.guidebook import (
     Counted,
+    Described,
     Example,
     LifeCycle,
     Observations,
@@ -34,7 +34,7 @@ SILENT = "PJRT_Client_DmaMap"
 OWNED = "PJRT_Memory_FunctionTable.set_user_data"
 LINKING = "PJRT_Event_Destroy"  # its note names other functions
 HOSTILE = '</title><script>alert(1)</script><b title="{{ 7*7 }}">[x](javascript:alert(2))\n`__init__`'
-"""What a name, a path or a message may be, as far as a capture goes."""
+"""Names, paths and messages that a capture may contain."""
 
 _RUNS = (
     Run("jax-a", "put.py", "jax", "0.12.0", "the mock TPU", "0.112", (("jaxlib", "0.12.0"),), 40, ""),
@@ -48,10 +48,10 @@ SIZES = ("few", "all")
 def functions(size: str) -> Sequence[Described]:
     """All functions, or a few of each table."""
     if size == "all":
-        return described()
+        return read_api_functions()
     few: list[Described] = []
     tables: Counter[str] = Counter()
-    for each in described():
+    for each in read_api_functions():
         table = each.name.rpartition("_FunctionTable.")[0]
         tables[table] += 1
         if tables[table] <= 3 or each.name in (PUT, FETCH, SILENT, OWNED, LINKING):
@@ -60,13 +60,15 @@ def functions(size: str) -> Sequence[Described]:
 
 
 def built_site(size: str = "all") -> Path:
-    """The site of the small observations with these functions and the project's documentation; nobody changes it."""
+    """The site of the small observations with these functions and the project's documentation; read-only."""
     return made_once(f"guidebook-site-{size}", partial(_build, size=size))
 
 
 def _build(folder: Path, size: str) -> Path:
     site = folder / "site"
-    write_site(observations(), functions(size), site, title=TITLE, releases=releases(), documentation=REPOSITORY)
+    write_site(
+        observations(), functions(size), site, title=TITLE, releases=read_api_releases(), documentation=REPOSITORY
+    )
     return site
 
 
@@ -84,7 +86,7 @@ def observations() -> Observations:
 
 
 def road(*functions: str, calls: int = 1) -> Road:
-    """A road without a branch, the outermost frame first; names with a colon are of native code."""
+    """A stack path without branches, outermost frame first; names with a colon are native."""
     inner: tuple[Road, ...] = ()
     for function in reversed(functions):
         language = "native" if "::" in function else "python"

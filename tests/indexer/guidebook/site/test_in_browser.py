@@ -1,4 +1,4 @@
-"""The site in a real browser, from the file system: it fits, is found through, and asks nobody for anything."""
+"""The site in a real browser, from the file system: its layout, search, and absence of network requests."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page without a network, about which nothing may be complained of, or be asked for that is no file."""
+    """A page without network access, which fails on browser errors and on requests other than files."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
     opened = context.new_page()
     complaints: list[str] = []
@@ -68,7 +68,7 @@ def test_pages_fit_windows_of_any_width(page: Page, width: int, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("scheme", "is_dark"), [("light", False), ("dark", True)])
-def test_pages_are_light_or_dark_as_the_system_is_until_somebody_switches(
+def test_pages_follow_the_systems_colour_scheme_until_switched(
     page: Page, scheme: Literal["light", "dark"], is_dark: bool
 ) -> None:
     page.emulate_media(color_scheme=scheme)
@@ -95,7 +95,7 @@ def is_dark_now(page: Page) -> bool:
         ("put.py", addresses.LINES, False),
     ],
 )
-def test_the_search_finds_functions_what_was_seen_of_them_and_words_of_the_documentation(
+def test_the_search_finds_functions_observations_and_documentation(
     page: Page, typed: str, path: str, is_first: bool
 ) -> None:
     page.goto(address("index.html"))
@@ -107,7 +107,7 @@ def test_the_search_finds_functions_what_was_seen_of_them_and_words_of_the_docum
     assert path in ([each.removeprefix(address("")) for each in found][: 1 if is_first else None])
 
 
-def test_roads_open_by_keyboard(page: Page) -> None:
+def test_stack_paths_open_by_keyboard(page: Page) -> None:
     page.goto(address(addresses.function_page(PUT)))
     closed = page.locator("details.branch:not([open])").first
     closed.locator("summary").focus()

@@ -11,15 +11,14 @@ import pytest
 from framedex.guidebook.notes import note, object_note
 from framedex.guidebook.site import addresses
 from framedex.guidebook.site.book import Book
+from framedex.guidebook.site.contents import Table
 from framedex.guidebook.site.documents import heading_anchor
-from framedex.guidebook.site.lines import lines_page
-from framedex.guidebook.site.orders import orders_svg
-from framedex.guidebook.site.prose import prose
-from framedex.guidebook.site.roads import Budget, road_html, roads_html
-from framedex.guidebook.site.tables import Table
-from framedex.guidebook.site.tasks import by_weight
+from framedex.guidebook.site.functions import draw_order
+from framedex.guidebook.site.home import lines_page
+from framedex.guidebook.site.html_text import Budget, render_path, render_paths, render_prose
+from framedex.guidebook.site.tasks import prioritize_calls
 from framedex.guidebook.site.templates import Templates
-from framedex.model.guidebook.observed import Counted, Place, StepCall
+from framedex.model.guidebook import Counted, Place, StepCall
 from tests.hiding import python_without
 from tests.indexer.commands.report.pages import Page
 from tests.indexer.guidebook.site import small
@@ -43,17 +42,17 @@ def test_a_function_has_an_address_of_its_name(name: str, path: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["PJRT_LoadedExecutable", "loaded_executable"])
-def test_a_type_has_one_address_in_either_spelling(name: str) -> None:
+def test_both_spellings_of_a_type_have_one_address(name: str) -> None:
     assert addresses.object_page(name) == "objects/loaded_executable.html"
 
 
-def test_addresses_that_a_file_system_takes_for_one_are_told_apart() -> None:
-    assert addresses.told_apart(["a/X.html", "a/x.html", "a/X.html"]) == ["a/X.html", "a/x-2.html", "a/X-3.html"]
-    assert addresses.between("functions/A.html", "runs.html#at-x") == "../runs.html#at-x"
+def test_addresses_that_differ_only_in_case_are_made_unique() -> None:
+    assert addresses.make_unique(["a/X.html", "a/x.html", "a/X.html"]) == ["a/X.html", "a/x-2.html", "a/X-3.html"]
+    assert addresses.relative_link("functions/A.html", "runs.html#at-x") == "../runs.html#at-x"
 
 
 def test_prose_knows_paragraphs_lists_code_and_links() -> None:
-    shown = prose("One `a < b`.\nStill one.\n\n- two https://example.org/x\n- `PJRT_Event_Await`", LINKS)
+    shown = render_prose("One `a < b`.\nStill one.\n\n- two https://example.org/x\n- `PJRT_Event_Await`", LINKS)
     assert shown == (
         "<p>One <code>a &lt; b</code>. Still one.</p>\n"
         '<ul><li>two <a href="https://example.org/x">https://example.org/x</a></li>'
@@ -62,7 +61,7 @@ def test_prose_knows_paragraphs_lists_code_and_links() -> None:
 
 
 def test_prose_takes_no_markup_and_no_address_but_of_the_web() -> None:
-    shown = prose(f"{HOSTILE} [y](javascript:x) <img src=x>", {})
+    shown = render_prose(f"{HOSTILE} [y](javascript:x) <img src=x>", {})
     assert Page.of(shown).problems == []
     assert {element.tag for element in Page.of(shown).elements} <= {"p", "code"}
 
@@ -73,30 +72,30 @@ def test_a_note_is_of_a_name_alone(name: str) -> None:
     assert note("PJRT_Client_Create") and object_note("buffer")
 
 
-def test_a_part_of_a_road_without_a_branch_is_one_list() -> None:
-    assert len(Page.of(roads_html([road("a", "b", "c")], Budget(10_000))).all("ol")) == 1
+def test_an_unbranched_path_section_is_one_list() -> None:
+    assert len(Page.of(render_paths([road("a", "b", "c")], Budget(10_000))).all("ol")) == 1
     both = replace(road("a"), roads=(road("b", "c", calls=2), road("d")), calls=3)
-    page = Page.of(roads_html([both], Budget(10_000)))
+    page = Page.of(render_paths([both], Budget(10_000)))
     assert page.problems == []
     assert [element.text.split()[:3] for element in page.all("summary")] == [["2", "calls", "b"], ["1", "call", "d"]]
     assert ["open" in element.attributes for element in page.all("details")] == [True, False]
 
 
-def test_roads_beyond_the_budget_are_counted() -> None:
-    html = roads_html([road("a", calls=5), road("b", calls=7)], Budget(0))
-    assert "12 calls more on roads that are left out here." in html
+def test_stack_paths_beyond_the_budget_are_counted() -> None:
+    html = render_paths([road("a", calls=5), road("b", calls=7)], Budget(0))
+    assert "12 calls on stack paths that are not shown." in html
     assert "<details" not in html
 
 
-def test_deep_roads_are_shown_whole() -> None:
-    assert len(Page.of(road_html([road(f"f{number}") for number in range(300)])).all("li")) == 300
-    assert len(Page.of(roads_html([road(*(f"f{number}" for number in range(300)))], Budget(10**6))).all("li")) == 300
+def test_deep_stack_paths_are_shown_completely() -> None:
+    assert len(Page.of(render_path([road(f"f{number}") for number in range(300)])).all("li")) == 300
+    assert len(Page.of(render_paths([road(*(f"f{number}" for number in range(300)))], Budget(10**6))).all("li")) == 300
 
 
-def test_the_longest_call_of_each_function_has_a_road_first() -> None:
+def test_the_longest_call_of_each_function_gets_its_stack_path_first() -> None:
     took = [("ask", 5), ("ask", 9), ("compile", 900), ("ask", None), ("free", None)]
     calls = [StepCall(function, 0, "main", duration, "", (), 0) for function, duration in took]
-    assert by_weight(calls) == [2, 1, 4, 0, 3]
+    assert prioritize_calls(calls) == [2, 1, 4, 0, 3]
 
 
 def test_lines_beyond_those_that_are_shown_of_a_file_are_counted() -> None:
@@ -109,9 +108,9 @@ def test_lines_beyond_those_that_are_shown_of_a_file_are_counted() -> None:
     assert page.html.count('<th scope="row"') == 60
 
 
-def test_orders_are_told_to_who_does_not_see_them() -> None:
+def test_call_orders_have_a_text_for_screen_readers() -> None:
     before, after = [Counted("PJRT_Event_Await", 1200)], [Counted(HOSTILE, 1)]
-    page = Page.of(orders_svg("PJRT_Event_Destroy", before, after, LINKS))
+    page = Page.of(draw_order("PJRT_Event_Destroy", before, after, LINKS))
     assert page.problems == []
     (said,) = page.all("desc")
     assert said.text.startswith("Before: PJRT_Event_Await 1,200 times. After: </title>")
@@ -126,7 +125,7 @@ def test_a_table_knows_its_functions() -> None:
     assert Table("p", "t", "", (("A", ("a", "b")), ("B", ("c",)))).functions == ("a", "b", "c")
 
 
-def test_without_mkdocs_it_is_said_what_to_install(tmp_path: Path) -> None:
+def test_without_mkdocs_the_error_names_the_package_to_install(tmp_path: Path) -> None:
     code = "from framedex.commands.main import cli; cli(['guidebook', '--out', 'site'])"
     ran = subprocess.run(
         python_without(["mkdocs", "material"], code), cwd=tmp_path, capture_output=True, text=True, check=False

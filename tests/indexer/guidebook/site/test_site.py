@@ -1,4 +1,4 @@
-"""A whole site: its pages are there, lead somewhere, are small, and hold what captures say as text."""
+"""A complete site: its pages exist, have valid links, are small, and show texts of captures as text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ import pytest
 from jinja2 import UndefinedError
 
 from framedex.errors import FramedexError
-from framedex.guidebook.described import described
+from framedex.guidebook.api_functions import read_api_functions
 from framedex.guidebook.site import addresses
-from framedex.guidebook.site.replacing import MARK
-from framedex.guidebook.site.writing import write_site
-from framedex.model.guidebook.observed import Observations, Observed
+from framedex.guidebook.site.writer import MARK, write_site
+from framedex.model.guidebook import Observations, Observed
 from tests.indexer.commands.report.pages import Page
 from tests.indexer.guidebook.site.small import (
     FETCH,
@@ -39,7 +38,7 @@ _ID = re.compile(r'\bid="([^"]*)"')
 
 @pytest.fixture(scope="module", params=exhaustive_unless(SIZES, "few"))
 def size(request: pytest.FixtureRequest) -> str:
-    """How many functions have a page: few of each table, or all."""
+    """The functions with a page: a few of each table, or all."""
     size: str = request.param
     return size
 
@@ -63,7 +62,7 @@ def test_every_function_has_a_page_of_its_name(site: Path, size: str) -> None:
         assert f"<code>{each.name}</code></h1>" in function(site, each.name)
 
 
-def test_every_link_within_the_site_leads_to_a_page_and_to_a_place_on_it(site: Path) -> None:
+def test_every_internal_link_has_a_target(site: Path) -> None:
     pages = sorted(site.rglob("*.html"))
     files = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
     ids = {path.relative_to(site).as_posix(): set(_ID.findall(page(path))) for path in pages}
@@ -87,7 +86,7 @@ def test_links_to_the_web_are_whole_addresses_of_public_pages(site: Path) -> Non
         assert re.fullmatch(r"https?://[\w.-]+\.[a-z]+(?::\d+)?(?:/[^\s<>]*)?", each), each
 
 
-def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
+def test_pages_load_no_external_resources(site: Path) -> None:
     for path in site.rglob("*.html"):
         text = page(path)
         assert "Content-Security-Policy\" content=\"default-src 'none'; script-src 'self' 'sha256-" in text
@@ -118,7 +117,7 @@ def test_pages_are_small(site: Path) -> None:
     assert max(path.stat().st_size for path in site.rglob("*.html")) <= 300_000
 
 
-def test_the_page_of_a_function_says_what_was_seen(site: Path) -> None:
+def test_the_page_of_a_function_shows_its_observations(site: Path) -> None:
     text = function(site, PUT)
     for said in (
         "14 calls",
@@ -136,23 +135,23 @@ def test_the_page_of_a_function_says_what_was_seen(site: Path) -> None:
     assert f'href="{FETCH}.html"' in text
 
 
-def test_what_is_said_by_hand_is_marked_and_leads_to_other_pages(site: Path) -> None:
+def test_handwritten_notes_are_marked_and_link_to_other_pages(site: Path) -> None:
     words = function(site, PUT).split('<section class="words">')[1].split("</section>")[0]
     assert "Written by hand." in words
     assert re.search(rf'<p>[^\n]*<a href="{FETCH}\.html"><code>{FETCH}', function(site, LINKING))
     assert '<section class="words">' in page(site / "objects" / "buffer.html")
 
 
-def test_what_nothing_called_says_for_what_that_holds(site: Path) -> None:
+def test_the_page_of_an_uncalled_function_names_the_recorded_runs(site: Path) -> None:
     text = function(site, SILENT)
-    assert "Nothing called it" in text and "2 recorded runs" in text
+    assert "Never called" in text and "2 recorded runs" in text
     assert "jax 0.12.0 on the mock TPU, API 0.112" in text
     owned = function(site, OWNED)
-    assert "are not recorded" in owned and "Nothing called it" not in owned
+    assert "are not recorded" in owned and "Never called" not in owned
 
 
-def test_what_captures_say_is_text(site: Path) -> None:
-    """Given names of markup, of templates and of Markdown, when pages show them, then they are what they look like."""
+def test_texts_of_captures_are_shown_literally(site: Path) -> None:
+    """Given names with markup, template and Markdown syntax, then pages show them literally."""
     seen = 0
     for path in site.rglob("*.html"):
         text = page(path)
@@ -171,7 +170,7 @@ def test_the_documentation_is_part_of_it(site: Path) -> None:
 
 
 def test_the_same_observations_give_the_same_bytes(tmp_path: Path) -> None:
-    few = described()[:4]
+    few = read_api_functions()[:4]
     for name in ("one", "two"):
         write_site(observations(), few, tmp_path / name, title=TITLE)
     one, two = (
@@ -182,7 +181,7 @@ def test_the_same_observations_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_site_is_replaced_whole_or_stays(tmp_path: Path) -> None:
-    few = described()[:2]
+    few = read_api_functions()[:2]
     out = tmp_path / "site"
     write_site(observations(), few, out, title="First")
     before = (out / "index.html").read_bytes()
@@ -206,7 +205,7 @@ def test_a_folder_that_is_no_guidebook_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_guidebook_with_something_else_in_it_is_left_alone(tmp_path: Path) -> None:
-    write_site(observations(), described()[:2], tmp_path / "site", title=TITLE)
+    write_site(observations(), read_api_functions()[:2], tmp_path / "site", title=TITLE)
     kept = tmp_path / "site" / ".git" / "HEAD"
     kept.parent.mkdir()
     kept.write_text("ref: refs/heads/pages")

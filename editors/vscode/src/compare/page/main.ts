@@ -1,4 +1,4 @@
-// The page of a comparison: a table of lines, those that got worse first.
+// The page of a comparison: a table of lines, regressions first.
 
 import { clock, count } from "../../words";
 import { ComparedLine, ComparedLines, Comparison, FromPage, PageState, ToPage, Verdict } from "../messages";

@@ -11,13 +11,13 @@ const CELL = 20;
 const NARROWEST = 1;
 
 interface Listener {
-  /** The node under the pointer, or picked by keys; undefined for none. */
+  /** Called with the node under the pointer or selected by keys; undefined for none. */
   picked(datum: Datum | undefined): void;
-  /** The reader wants to see the source of a node. */
+  /** Called when the user opens the source of a node. */
   wanted(datum: Datum): void;
 }
 
-/** What a search has found: functions, in how many places of the graph, and their share of the whole. */
+/** The result of a search: the number of functions, of their places in the graph, and their share of the total. */
 export interface Found {
   readonly functions: number;
   readonly places: number;
@@ -27,7 +27,7 @@ export interface Found {
 export class FlameChart {
   private chart: Chart<Datum> | undefined;
   private at: Node | undefined;
-  /** The names from the root to the node to which the reader has zoomed. */
+  /** The names from the root to the zoomed node. */
   private zoomed: readonly string[] = [];
   private found: Found = { functions: 0, places: 0, share: 0 };
   private label: (datum: Datum) => string = () => "";
@@ -37,15 +37,15 @@ export class FlameChart {
     private readonly listener: Listener,
   ) {
     new ResizeObserver(() => this.chart?.width(this.width()).update()).observe(place);
-    // Before the chart hears of it, which would zoom.
+    // Handle the event before the chart, which would zoom.
     place.addEventListener("click", (event) => this.clicked(event), { capture: true });
     place.addEventListener("keydown", (event) => this.pressed(event));
     place.addEventListener("focus", () => (this.at === undefined ? this.pick(this.root()) : undefined));
-    // d3 makes and removes shapes with each zoom.
+    // d3 adds and removes shapes at each zoom.
     new MutationObserver(() => this.describeShapes()).observe(place, { childList: true, subtree: true });
   }
 
-  /** Draws a tree in place of what was there, zoomed to the same node if it is there too. */
+  /** Replaces the tree; keeps the zoom if the new tree has the same node. */
   draw(root: Datum | undefined, label: (datum: Datum) => string): void {
     this.chart?.destroy();
     this.chart = undefined;
@@ -71,7 +71,7 @@ export class FlameChart {
         this.found = { functions, places: results.length, share: sum / Math.max(total, 1) };
       })
       .onHover((node) => this.pick(node))
-      // Of every zoom, by keys and back too.
+      // Called for every zoom, also by keys and on reset.
       .onClick((node) => {
         this.zoomed = namesTo(node);
         this.pick(node);
@@ -80,7 +80,7 @@ export class FlameChart {
     this.zoomAgain();
   }
 
-  /** Highlights what contains a text. */
+  /** Highlights the functions that contain a text. */
   find(text: string): Found | undefined {
     const term = text.trim().toLowerCase();
     if (term === "") {
@@ -161,7 +161,7 @@ export class FlameChart {
     event.preventDefault();
   }
 
-  /** Roles and names of the shapes, for who hears the graph instead of seeing it. */
+  /** Sets roles and names of the shapes for screen readers. */
   private describeShapes(): void {
     this.place.querySelector("svg")?.setAttribute("role", "presentation");
     for (const shape of this.place.querySelectorAll("g.frame")) {
@@ -197,21 +197,21 @@ function namesTo(node: Node): string[] {
   return node.ancestors().map(({ data }) => data.name).reverse();
 }
 
-/** The node to which these names lead; else one with the last of them whose way differs by folded frames alone. */
+/** The node with this path of names; else one with the same last name whose path differs only by folded frames. */
 function nodeAt(root: Node, names: readonly string[]): Node | undefined {
   const ways = root.descendants().filter(({ data }) => data.name === names.at(-1)).map((node) => ({ node, way: namesTo(node) }));
   const exact = ways.find(({ way }) => way.length === names.length && leadsThrough(way, names));
   return (exact ?? ways.find(({ way }) => leadsThrough(way, names) || leadsThrough(names, way)))?.node;
 }
 
-/** Whether all of these names are on a way, in this order. */
+/** Whether a path contains all of these names in this order. */
 function leadsThrough(way: readonly string[], names: readonly string[]): boolean {
   let passed = 0;
   way.forEach((name) => (passed += name === names[passed] ? 1 : 0));
   return passed === names.length;
 }
 
-/** The node next to one that zooming has not hidden, in the direction of an arrow key. */
+/** The nearest visible node in the direction of an arrow key. */
 function neighbour(node: Node, key: string): Node | undefined {
   const siblings = shown(node.parent?.children);
   const here = siblings.indexOf(node);
@@ -233,7 +233,7 @@ function shown(nodes: readonly Node[] | undefined): readonly Node[] {
   return (nodes ?? []).filter((node) => node.value > 0);
 }
 
-/** d3 keeps the node with what it has drawn for it. */
+/** The node that d3 stores with its shape. */
 function nodeOf(shape: Element): Node {
   return (shape as Element & { __data__: Node }).__data__;
 }

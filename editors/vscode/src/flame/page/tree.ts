@@ -1,4 +1,4 @@
-// The graph as the chart draws it: one tree below a root that stands for all calls.
+// Converts the graph to the chart's format: one tree below a root for all calls.
 
 import { FlameDatum } from "d3-flame-graph";
 
@@ -8,7 +8,7 @@ import { count } from "../../words";
 export interface Datum extends FlameDatum {
   /** The position of the node in the graph; -1 for the root. */
   readonly position: number;
-  /** What gives the node its colour: its kind, or how it has changed. */
+  /** The colour class of the node: its kind, or its change. */
   readonly colour: GraphNode["kind"] | Changed | "root";
   readonly node: GraphNode | undefined;
   readonly calls: number;

@@ -1,5 +1,5 @@
 """Queries for calls: lists, stacks, objects and causes.
 
-Start at `calls.py`, then `filters.py` (with `boundaries_like` and `boundaries_that_work`) and `totals.py`.
-`exported.py` serves exports; `profiled.py` joins an imported profile to recorded calls.
+Start at `calls.py`, then `filters.py` and `totals.py`. `python_lines.py` finds the Python line behind a call,
+`exported.py` serves exports, and `profiles.py` reads imported profiles.
 """

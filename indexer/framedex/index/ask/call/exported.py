@@ -8,20 +8,20 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from framedex.index.ask.call.filters import Passing, passing, slices
+from framedex.index.ask.call.filters import PassingCalls, find_passing_calls, slice_ids
 from framedex.index.ask.call.objects import object_ranges
-from framedex.index.ask.call.pythonlines import lines_of_nodes
+from framedex.index.ask.call.python_lines import lines_of_nodes
 from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, Row, json_list
-from framedex.index.file.values import unsigned
-from framedex.index.read.rows import CALL_COLUMNS, Reader, call_row, frames_by_id
+from framedex.index.file.values import to_unsigned
+from framedex.index.read.rows import CALL_COLUMNS, Reader, build_call, frames_by_id
 from framedex.index.read.spans import Ids
-from framedex.model.exported import KindRow, LinkRow, StackRow, ThreadRow, Weights
+from framedex.model.totals import KindRow, LinkRow, StackRow, ThreadRow, Weights
 
 if TYPE_CHECKING:
     from framedex.model import BinaryId, CallFilter, CallRow, FrameRow, PythonLine
 
-_NARROW = "call_rows c CROSS JOIN call_kinds k ON k.id = c.kind"
-_AT_ONCE = 5_000  # groups of calls per query
+_NARROW_TABLES = "call_rows c CROSS JOIN call_kinds k ON k.id = c.kind"
+_GROUPS_PER_QUERY = 5_000  # groups of calls per query
 
 Label = tuple[str, ...]
 Labelling = Callable[[int, str], Label]
@@ -36,40 +36,40 @@ class Exported:
     wanted: CallFilter
 
     @cached_property
-    def _chosen(self) -> tuple[Passing, ...]:
-        return tuple(reversed(list(passing(self.reader, self.wanted))))
+    def _chosen(self) -> tuple[PassingCalls, ...]:
+        return tuple(reversed(list(find_passing_calls(self.reader, self.wanted))))
 
     @cached_property
     def kinds(self) -> dict[int, KindRow]:
         """The kinds of calls that may pass the filter, by id; a filter on single calls may leave some of them empty."""
         found: dict[int, KindRow] = {}
-        for some in self._chosen:
-            chosen = f" AND k.id {IN_JSON}" if some.kinds is not None else ""
+        for part in self._chosen:
+            chosen = f" AND k.id {IN_JSON}" if part.kinds is not None else ""
             rows = self.reader.rows(
                 "SELECT k.id, k.capture, b.name, b.boundary, k.thread, k.stack, k.error FROM call_kinds k"
                 f" JOIN boundaries b ON b.id = k.boundary WHERE k.capture = ? AND k.calls > 0{chosen} ORDER BY k.id",
-                some.capture,
-                *([] if some.kinds is None else [json_list(some.kinds)]),
+                part.capture,
+                *([] if part.kinds is None else [json_list(part.kinds)]),
             )
             found.update((row[0], KindRow(*row)) for row in rows)
         return found
 
     @property
-    def is_of_kinds(self) -> bool:
+    def selects_whole_kinds(self) -> bool:
         """Whether the filter selects whole kinds, so that no single call is read."""
-        return all(some.is_of_kinds for some in self._chosen)
+        return all(part.selects_whole_kinds for part in self._chosen)
 
     @cached_property
-    def took_time(self) -> bool:
+    def has_durations(self) -> bool:
         """Whether calls of these kinds have durations; samples counted by another recorder have none."""
         query = f"SELECT EXISTS (SELECT 1 FROM call_kinds WHERE own_duration > 0 AND id {IN_JSON})"
-        ((took,),) = self.reader.rows(query, json_list(self.kinds))
-        return bool(took)
+        ((has_time,),) = self.reader.rows(query, json_list(self.kinds))
+        return bool(has_time)
 
     @cached_property
     def threads(self) -> dict[int, ThreadRow]:
         """All threads of the captures, by id: a thread without calls may have dispatched calls to others."""
-        wanted = json_list(some.capture for some in self._chosen)
+        wanted = json_list(part.capture for part in self._chosen)
         query = f"SELECT id, capture, tid, name, label FROM threads WHERE capture {IN_JSON} ORDER BY id"
         return {row[0]: ThreadRow(*row) for row in self.reader.rows(query, wanted)}
 
@@ -118,26 +118,26 @@ class Exported:
             "SELECT t.capture, o.address, min(o.number) FROM object_types t CROSS JOIN object_ranges r"
             " ON r.capture = t.capture CROSS JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object"
             f" WHERE t.name = 'device' AND o.type = t.id AND t.capture {IN_JSON} GROUP BY 1, 2 HAVING count(*) = 1",
-            json_list(some.capture for some in self._chosen),
+            json_list(part.capture for part in self._chosen),
         )
-        return {(capture, f"{unsigned(address):#x}"): f"device#{number}" for capture, address, number in rows}
+        return {(capture, f"{to_unsigned(address):#x}"): f"device#{number}" for capture, address, number in rows}
 
-    def texts(self, arguments: Iterable[int]) -> dict[int, str]:
+    def argument_texts(self, arguments: Iterable[int]) -> dict[int, str]:
         """Return the JSON of arguments, by id."""
         query = f"SELECT id, json FROM arguments WHERE id {IN_JSON}"
         return dict(self.reader.rows(query, json_list(sorted(set(arguments)))))
 
     def links(self) -> Iterator[LinkRow]:
         """Yield the links to dispatch sites, by call, for all calls of the captures, filtered or not."""
-        for some in self._chosen:
+        for part in self._chosen:
             query = "SELECT call, thread, node, how FROM call_links WHERE call BETWEEN ? AND ? ORDER BY call, thread"
-            yield from (LinkRow(*row) for row in self.reader.each(query, some.ids.first, some.ids.last))
+            yield from (LinkRow(*row) for row in self.reader.iter_rows(query, part.ids.first, part.ids.last))
 
-    def each(self) -> Iterator[CallRow]:
+    def iter_calls(self) -> Iterator[CallRow]:
         """Yield the calls with all columns, by capture and start; their objects have no names yet."""
-        with self.reader.looking.through(sum(len(some.ids) for some in self._chosen)):
-            for some in self._chosen:
-                yield from map(call_row, some.rows(self.reader, CALL_COLUMNS, backwards=False))
+        with self.reader.progress.expect_calls(sum(len(part.ids) for part in self._chosen)):
+            for part in self._chosen:
+                yield from map(build_call, part.rows(self.reader, CALL_COLUMNS, backwards=False))
 
     def rows(self, thread: int | None = None) -> Iterator[Row]:
         """Yield (id, kind, enclosing call or None, start, duration, arguments id) per call, by start.
@@ -145,76 +145,80 @@ class Exported:
         The calls are of all threads, capture by capture, or of one thread. A negative duration: the call had not
         returned.
         """
-        chosen = [some for some in self._chosen if thread is None or some.capture == self.threads[thread].capture]
+        chosen = [part for part in self._chosen if thread is None or part.capture == self.threads[thread].capture]
         columns = "c.id, c.kind, c.id - c.inside, c.start, c.duration, c.arguments"
-        with self.reader.looking.through(sum(len(some.ids) for some in chosen)):
-            for some in chosen:
-                of_thread = some if thread is None else replace(some, kinds=self._kinds_of(thread))
-                yield from of_thread.rows(self.reader, columns, backwards=False, tables=_NARROW)
+        with self.reader.progress.expect_calls(sum(len(part.ids) for part in chosen)):
+            for part in chosen:
+                of_thread = part if thread is None else replace(part, kinds=self._kinds_of(thread))
+                yield from of_thread.rows(self.reader, columns, backwards=False, tables=_NARROW_TABLES)
 
     def _kinds_of(self, thread: int) -> tuple[int, ...]:
         return tuple(kind.id for kind in self.kinds.values() if kind.thread == thread)
 
-    def weights(self, labelling: Labelling | None = None) -> dict[tuple[int, Label], Weights]:
-        """Return the weights of the calls of each kind; `labelling` splits them by the label of their arguments."""
+    def weights(self, label_of: Labelling | None = None) -> dict[tuple[int, Label], Weights]:
+        """Return the weights of the calls of each kind; `label_of` splits them by the label of their arguments."""
         sums: dict[tuple[int, Label], Weights] = {}
-        for kind, label, weights in self._weighed(labelling):
+        for kind, label, weights in self._iter_weights(label_of):
             sums[kind, label] = sums.get((kind, label), Weights()) + weights
         return sums
 
-    def _weighed(self, labelling: Labelling | None) -> Iterator[tuple[int, Label, Weights]]:
-        for some in self._chosen:
-            if labelling is None and some.is_of_kinds:
-                yield from self._of_kinds(some)
+    def _iter_weights(self, label_of: Labelling | None) -> Iterator[tuple[int, Label, Weights]]:
+        for part in self._chosen:
+            if label_of is None and part.selects_whole_kinds:
+                yield from self._read_stored_weights(part)
             else:
-                yield from self._looked_at(some, labelling)
-            yield from self._created(some, labelling)
+                yield from self._sum_call_weights(part, label_of)
+            yield from self._sum_created_bytes(part, label_of)
 
-    def _of_kinds(self, some: Passing) -> Iterator[tuple[int, Label, Weights]]:
+    def _read_stored_weights(self, part: PassingCalls) -> Iterator[tuple[int, Label, Weights]]:
         """Yield the stored totals of kinds whose calls all pass the filter."""
         query = "SELECT id, calls, own_duration FROM call_kinds WHERE capture = ?"
-        for kind, calls, own in self.reader.rows(query, some.capture):
+        for kind, calls, own in self.reader.rows(query, part.capture):
             if kind in self.kinds:
                 yield kind, (), Weights(calls, own)
 
-    def _looked_at(self, some: Passing, labelling: Labelling | None) -> Iterator[tuple[int, Label, Weights]]:
-        with self.reader.looking.through(len(some.ids), len(some.ids) + len(some.with_nested(self.reader))):
-            columns, grouping = _grouped("count(*), sum(max(c.duration, 0))", labelling)
-            for kind, label, calls, duration in self._labelled(
-                some, some.aggregated(self.reader, columns, grouping), labelling
+    def _sum_call_weights(self, part: PassingCalls, label_of: Labelling | None) -> Iterator[tuple[int, Label, Weights]]:
+        with self.reader.progress.expect_calls(len(part.ids), len(part.ids) + len(part.ids_with_nested(self.reader))):
+            columns, grouping = _build_grouping("count(*), sum(max(c.duration, 0))", label_of)
+            for kind, label, calls, duration in self._label_rows(
+                part, part.aggregate(self.reader, columns, grouping), label_of
             ):
                 yield kind, label, Weights(calls, duration)
-            columns, grouping = _grouped("sum(max(n.duration, 0))", labelling)
-            for kind, label, duration in self._labelled(some, some.nested(self.reader, columns, grouping), labelling):
+            columns, grouping = _build_grouping("sum(max(n.duration, 0))", label_of)
+            for kind, label, duration in self._label_rows(
+                part, part.aggregate_nested(self.reader, columns, grouping), label_of
+            ):
                 yield kind, label, Weights(0, -duration)
 
-    def _created(self, some: Passing, labelling: Labelling | None) -> Iterator[tuple[int, Label, Weights]]:
+    def _sum_created_bytes(
+        self, part: PassingCalls, label_of: Labelling | None
+    ) -> Iterator[tuple[int, Label, Weights]]:
         """Yield the bytes of the objects that the calls created."""
-        columns, grouping = _grouped("sum(o.size)", labelling)
+        columns, grouping = _build_grouping("sum(o.size)", label_of)
         query = (
-            f"SELECT {columns} FROM object_rows o CROSS JOIN {_NARROW}"
+            f"SELECT {columns} FROM object_rows o CROSS JOIN {_NARROW_TABLES}"
             f" WHERE o.id BETWEEN ? AND ? AND o.size > 0 AND c.id = o.created_call AND c.id BETWEEN ? AND ?"
-            f"{some.condition}{grouping}"
+            f"{part.condition}{grouping}"
         )
-        for first, last in object_ranges(self.reader, some.capture):
-            for portion in slices(Ids(first, first, last), backwards=False):
-                rows = self.reader.rows(query, *portion, some.ids.first, some.ids.last, *some.parameters)
-                for kind, label, size in self._labelled(some, rows, labelling):
+        for first, last in object_ranges(self.reader, part.capture):
+            for portion in slice_ids(Ids(first, first, last), backwards=False):
+                rows = self.reader.rows(query, *portion, part.ids.first, part.ids.last, *part.parameters)
+                for kind, label, size in self._label_rows(part, rows, label_of):
                     if kind in self.kinds:
                         yield kind, label, Weights(bytes=size)
 
-    def _labelled(self, some: Passing, rows: Iterable[Row], labelling: Labelling | None) -> Iterator[Row]:
-        """Replace the arguments id in rows by a label, in portions of `_AT_ONCE`."""
-        if labelling is None:
+    def _label_rows(self, part: PassingCalls, rows: Iterable[Row], label_of: Labelling | None) -> Iterator[Row]:
+        """Replace the arguments id in rows by a label, in portions of `_GROUPS_PER_QUERY`."""
+        if label_of is None:
             yield from ((kind, (), *values) for kind, _, *values in rows)
             return
         remaining = iter(rows)
-        while portion := list(islice(remaining, _AT_ONCE)):
-            texts = self.texts(row[1] for row in portion)
-            labels = {each: labelling(some.capture, text) for each, text in texts.items()}
+        while portion := list(islice(remaining, _GROUPS_PER_QUERY)):
+            texts = self.argument_texts(row[1] for row in portion)
+            labels = {each: label_of(part.capture, text) for each, text in texts.items()}
             yield from ((kind, labels[arguments], *values) for kind, arguments, *values in portion)
 
 
-def _grouped(sums: str, labelling: Labelling | None) -> tuple[str, str]:
+def _build_grouping(sums: str, label_of: Labelling | None) -> tuple[str, str]:
     """Return the columns and the GROUP BY clause for sums by kind and, if calls are labelled, by arguments."""
-    return f"c.kind, {'0' if labelling is None else 'c.arguments'}, {sums}", " GROUP BY 1, 2"
+    return f"c.kind, {'0' if label_of is None else 'c.arguments'}, {sums}", " GROUP BY 1, 2"

@@ -1,4 +1,4 @@
-"""Evaluation of a call filter: on kinds of calls if possible, otherwise on single calls."""
+"""Evaluate a call filter: on kinds of calls if possible, otherwise on single calls."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from framedex.index.ask.call.objects import calls_of_object
-from framedex.index.ask.name.fits import Fit, fit
+from framedex.index.ask.call.objects import find_calls_of_object
+from framedex.index.ask.name.matching import Fit, match_name
 from framedex.index.file.conventions import IN_JSON, Row, json_item, json_list
-from framedex.index.read.asked import AskedLine
 from framedex.index.read.rows import CALL_TABLES, Reader
-from framedex.index.read.spans import Ids, Way, calls_in, id_ranges
+from framedex.index.read.spans import Ids, IdScan, iter_calls, iter_id_ranges
+from framedex.index.read.subjects import AskedLine
 from framedex.model import CallFilter
-from framedex.objects import function_named
+from framedex.objects import find_boundary_function
 
-_AT_ONCE = 1 << 16  # calls per portion
+_CALLS_PER_SLICE = 1 << 16
 
 # Continues a WITH clause that defines `wanted` frames.
 _STACKS_WITH_WANTED = (
@@ -29,7 +29,7 @@ _FILE_AND_LINE = re.compile(r"(?P<path>.+):(?P<line>\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Passing:
+class PassingCalls:
     """The calls of one capture that pass a filter: those with these ids and kinds that fulfil the condition.
 
     `kinds` is None for all kinds; `calls` is the number of calls of these kinds. The condition continues a WHERE clause
@@ -41,7 +41,7 @@ class Passing:
     ids: Ids
     kinds: tuple[int, ...] | None
     calls: int
-    is_of_kinds: bool
+    selects_whole_kinds: bool
     condition: str
     parameters: tuple[object, ...]
 
@@ -51,7 +51,7 @@ class Passing:
         `tables` must include `call_rows c` and `call_kinds k`.
         """
         if self.kinds is not None:
-            yield from calls_in(
+            yield from iter_calls(
                 reader,
                 columns,
                 self.kinds,
@@ -64,12 +64,12 @@ class Passing:
             return
         order = "DESC" if backwards else "ASC"
         query = f"SELECT {columns} FROM {tables} WHERE c.id BETWEEN ? AND ?{self.condition} ORDER BY c.id {order}"
-        way = Way(reader, self.ids, backwards=backwards)
-        for ranges in way.portions(slices(self.ids, backwards=backwards)):
+        scan = IdScan(reader, self.ids, backwards=backwards)
+        for ranges in scan.split_portions(slice_ids(self.ids, backwards=backwards)):
             for first, last in ranges:
-                yield from way.told(reader.each(query, first, last, *self.parameters))
+                yield from scan.report_rows(reader.iter_rows(query, first, last, *self.parameters))
 
-    def aggregated(self, reader: Reader, columns: str, grouping: str = "") -> Iterator[Row]:
+    def aggregate(self, reader: Reader, columns: str, grouping: str = "") -> Iterator[Row]:
         """Yield aggregates of these calls; a group can have several rows, each for a part of the calls."""
         kinds = f" AND c.kind {IN_JSON}" if self.kinds is not None else ""
         query = (
@@ -78,19 +78,19 @@ class Passing:
         )
         wanted = () if self.kinds is None else (json_list(self.kinds),)
         all_ranges = (
-            slices(self.ids, backwards=False)
+            slice_ids(self.ids, backwards=False)
             if self.kinds is None
-            else id_ranges(reader, self.kinds, self.ids, backwards=False)
+            else iter_id_ranges(reader, self.kinds, self.ids, backwards=False)
         )
-        for ranges in Way(reader, self.ids, backwards=False).portions(all_ranges):
+        for ranges in IdScan(reader, self.ids, backwards=False).split_portions(all_ranges):
             yield from reader.rows(query, json_list(ranges), *wanted, *self.parameters)
 
-    def with_nested(self, reader: Reader) -> Ids:
-        """Return the ids that include all nested calls: a nested call has a larger id than its enclosing call."""
+    def ids_with_nested(self, reader: Reader) -> Ids:
+        """Return a range of ids with all nested calls: a nested call has a larger id than its enclosing call."""
         rows = reader.rows("SELECT last_call FROM captures WHERE id = ?", self.capture)
         return Ids(self.ids.base, self.ids.first, rows[0][0])
 
-    def nested(self, reader: Reader, columns: str, grouping: str) -> Iterator[Row]:
+    def aggregate_nested(self, reader: Reader, columns: str, grouping: str) -> Iterator[Row]:
         """Yield aggregates of the calls `n` nested in these (`c`, `k`); a group can have several rows."""
         of_kinds = f" AND c.kind {IN_JSON}" if self.kinds is not None else ""
         query = (
@@ -100,22 +100,25 @@ class Passing:
             f" WHERE c.id BETWEEN ? AND ?{of_kinds}{self.condition}{grouping}"
         )
         wanted = () if self.kinds is None else (json_list(self.kinds),)
-        within = self.with_nested(reader)
-        for ranges in Way(reader, within, backwards=False).portions(slices(within, backwards=False)):
+        within = self.ids_with_nested(reader)
+        for ranges in IdScan(reader, within, backwards=False).split_portions(slice_ids(within, backwards=False)):
             yield from reader.rows(query, json_list(ranges), self.ids.first, self.ids.last, *wanted, *self.parameters)
 
 
-def slices(ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
-    """Split the ids into ranges of `_AT_ONCE`, in order."""
-    found = ((at, min(at + _AT_ONCE - 1, ids.last)) for at in range(ids.first, ids.last + 1, _AT_ONCE))
+def slice_ids(ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
+    """Split the ids into ranges of `_CALLS_PER_SLICE`, in order."""
+    found = (
+        (first, min(first + _CALLS_PER_SLICE - 1, ids.last))
+        for first in range(ids.first, ids.last + 1, _CALLS_PER_SLICE)
+    )
     return reversed(list(found)) if backwards else found
 
 
-def passing(reader: Reader, wanted: CallFilter) -> Iterator[Passing]:
+def find_passing_calls(reader: Reader, call_filter: CallFilter) -> Iterator[PassingCalls]:
     """Yield the calls that pass a filter, by capture, the latest capture first."""
-    condition, parameters = _of_kinds(reader, wanted)
-    for capture, first, last in call_ranges(reader, wanted.capture):
-        ids, rows, values = _of_rows(reader, wanted, first, last)
+    condition, parameters = _build_kind_conditions(reader, call_filter)
+    for capture, first, last in iter_call_ranges(reader, call_filter.capture):
+        ids, rows, values = _build_call_conditions(reader, call_filter, first, last)
         kinds, calls = None, last - first + 1
         if condition:
             found = reader.rows(
@@ -125,12 +128,12 @@ def passing(reader: Reader, wanted: CallFilter) -> Iterator[Passing]:
             )
             kinds, calls = tuple(kind for kind, _ in found), sum(each for _, each in found)
         if ids[0] <= ids[1] and (kinds is None or kinds):
-            yield Passing(
+            yield PassingCalls(
                 capture, Ids(first, *ids), kinds, calls, ids == (first, last) and not rows, rows, tuple(values)
             )
 
 
-def call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int, int]]:
+def iter_call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int, int]]:
     """Yield (capture, first call id, last call id) of captures with calls, the latest capture first."""
     for identifier, first, last in reader.rows(
         "SELECT id, first_call, last_call FROM captures WHERE calls > 0 ORDER BY run DESC, started DESC, id DESC"
@@ -139,7 +142,7 @@ def call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int,
             yield identifier, first, last
 
 
-def _of_kinds(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
+def _build_kind_conditions(reader: Reader, call_filter: CallFilter) -> tuple[str, list[object]]:
     """Return the filter's conditions on kinds (SQL continuing a WHERE over `call_kinds k`) and their parameters."""
     parts: list[str] = []
     parameters: list[object] = []
@@ -148,57 +151,57 @@ def _of_kinds(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
         parts.append(f" AND {condition}")
         parameters.extend(values)
 
-    if wanted.function is not None:
-        require(f"k.boundary {IN_JSON}", json_list(_boundaries_meant(reader, wanted.function)))
-    if wanted.thread is not None:
+    if call_filter.function is not None:
+        require(f"k.boundary {IN_JSON}", json_list(_match_boundaries(reader, call_filter.function)))
+    if call_filter.thread is not None:
         threads = reader.rows(
             "SELECT id FROM threads WHERE instr(lower(name), lower(?1)) > 0 OR CAST(tid AS TEXT) = ?1"
             " OR lower(label) = lower(?1)",
-            wanted.thread,
+            call_filter.thread,
         )
         require(f"k.thread {IN_JSON}", json_list([thread for (thread,) in threads]))
-    if wanted.through is not None:
-        require(f"k.stack {IN_JSON}", json_list(_stacks_containing(reader, wanted.through)))
-    if wanted.errors_only:
+    if call_filter.through is not None:
+        require(f"k.stack {IN_JSON}", json_list(_find_stacks_containing(reader, call_filter.through)))
+    if call_filter.errors_only:
         require("k.error > 0")
-    if wanted.slower_than is not None:
-        require("(k.longest > ? OR k.error < 0)", wanted.slower_than)
-    if wanted.works_only:
-        require(f"(k.error <> 0 OR k.boundary {IN_JSON})", json_list(boundaries_that_work(reader)))
+    if call_filter.slower_than is not None:
+        require("(k.longest > ? OR k.error < 0)", call_filter.slower_than)
+    if call_filter.works_only:
+        require(f"(k.error <> 0 OR k.boundary {IN_JSON})", json_list(find_working_boundaries(reader)))
     return "".join(parts), parameters
 
 
-def boundaries_that_work(reader: Reader) -> list[int]:
+def find_working_boundaries(reader: Reader) -> list[int]:
     """Return the ids of boundary functions that compile, load or run programs or move data, and of other boundaries.
 
     Functions inside the mock TPU and behaviours are excluded.
     """
     rows = reader.rows("SELECT id, name, boundary FROM boundaries WHERE boundary NOT IN ('mock_tpu', 'behaviour')")
-    return [identifier for identifier, name, kind in rows if kind != "pjrt" or function_named(name).works]
+    return [identifier for identifier, name, kind in rows if kind != "pjrt" or find_boundary_function(name).works]
 
 
-def _of_rows(
-    reader: Reader, wanted: CallFilter, first: int, last: int
+def _build_call_conditions(
+    reader: Reader, call_filter: CallFilter, first: int, last: int
 ) -> tuple[tuple[int, int], str, Sequence[object]]:
     """Return the ids of a capture that can pass the filter, and its condition on single calls, as in `Passing`."""
     parts: list[str] = []
     parameters: list[object] = []
-    if wanted.after is not None:
-        first = _started(reader, first, last, wanted.after)
-    if wanted.before is not None:
-        last = _started(reader, first, last, wanted.before + 1) - 1
-    if wanted.slower_than is not None:
+    if call_filter.after is not None:
+        first = _find_first_started(reader, first, last, call_filter.after)
+    if call_filter.before is not None:
+        last = _find_first_started(reader, first, last, call_filter.before + 1) - 1
+    if call_filter.slower_than is not None:
         parts.append(" AND (c.duration > ? OR c.duration < 0)")
-        parameters.append(wanted.slower_than)
-    if wanted.object is not None:
-        found = calls_of_object(reader, wanted.object, wanted.capture)
+        parameters.append(call_filter.slower_than)
+    if call_filter.object is not None:
+        found = find_calls_of_object(reader, call_filter.object, call_filter.capture)
         first, last = max(first, found.first), min(last, found.last)
         parts.append(f" AND {found.condition}")
         parameters += found.parameters
     return (first, last), "".join(parts), parameters
 
 
-def _started(reader: Reader, first: int, last: int, time: int) -> int:
+def _find_first_started(reader: Reader, first: int, last: int, time: int) -> int:
     """Return the first of these calls that began at `time` (ns) or later, or `last + 1` if none did."""
     begin, end = first, last + 1
     while begin < end:
@@ -211,18 +214,18 @@ def _started(reader: Reader, first: int, last: int, time: int) -> int:
     return begin
 
 
-def _boundaries_meant(reader: Reader, names: str) -> list[int]:
+def _match_boundaries(reader: Reader, names: str) -> list[int]:
     """Return the ids of the boundary functions that match comma-separated names, parts of names and patterns."""
     found: set[int] = set()
     for name in filter(None, (part.strip() for part in names.split(","))):
         if any(character in name for character in "*?["):
             found.update(row[0] for row in reader.rows("SELECT id FROM boundaries WHERE name GLOB ?", name))
         else:
-            found.update(row[0] for row in boundaries_like(reader, name))
+            found.update(row[0] for row in find_boundaries(reader, name))
     return sorted(found)
 
 
-def boundaries_like(reader: Reader, name: str) -> list[Row]:
+def find_boundaries(reader: Reader, name: str) -> list[Row]:
     """Return (id, name, calls) of the called boundary functions of this name, or else with it as whole words.
 
     If none has it as whole words, those that contain it as a part.
@@ -232,15 +235,17 @@ def boundaries_like(reader: Reader, name: str) -> list[Row]:
         " WHERE instr(lower(b.name), lower(?)) > 0 GROUP BY b.id ORDER BY b.name",
         name,
     )
-    fits = [(fit(row[1], name) or Fit.PART, row) for row in rows]
+    fits = [(match_name(row[1], name) or Fit.PART, row) for row in rows]
     best = min((each for each, _ in fits), default=Fit.PART)
     return [row for each, row in fits if each is best or best > Fit.WORDS]
 
 
-def _stacks_containing(reader: Reader, text: str) -> list[int]:
+def _find_stacks_containing(reader: Reader, text: str) -> list[int]:
     """Return the stacks with a frame whose function or file contains the text, or on FILE:LINE of the current file."""
-    at = _FILE_AND_LINE.fullmatch(text)
-    standing = [] if at is None else _frames_at(reader, at["path"], int(at["line"]))
+    file_and_line = _FILE_AND_LINE.fullmatch(text)
+    frames_on_line = (
+        [] if file_and_line is None else _find_frames_on_line(reader, file_and_line["path"], int(file_and_line["line"]))
+    )
     rows = reader.rows(
         "WITH RECURSIVE wanted(frame) AS ("
         " SELECT fr.id FROM frames fr JOIN functions fn ON fn.id = fr.function"
@@ -248,23 +253,23 @@ def _stacks_containing(reader: Reader, text: str) -> list[int]:
         " UNION SELECT fr.id FROM frames fr JOIN files f ON f.id = fr.file WHERE instr(lower(f.path), lower(?1)) > 0"
         " UNION SELECT value FROM json_each(?2))" + _STACKS_WITH_WANTED,
         text,
-        json_list(standing),
+        json_list(frames_on_line),
     )
     return [stack for (stack,) in rows]
 
 
-def _frames_at(reader: Reader, path: str, line: int) -> list[int]:
+def _find_frames_on_line(reader: Reader, path: str, line: int) -> list[int]:
     """Return the frames on a line, in its current state, of files whose paths contain a text."""
     files = reader.rows(
         "SELECT path FROM files f WHERE instr(lower(path), lower(?)) > 0"
         " AND EXISTS (SELECT 1 FROM frames WHERE file = f.id)",
         path,
     )
-    conditions = (AskedLine(reader, file, line).on_lines("fr", [line]) for (file,) in files)
+    conditions = (AskedLine(reader, file, line).lines_condition("fr", [line]) for (file,) in files)
     return [frame for each in conditions for (frame,) in reader.rows(f"SELECT fr.id FROM frames fr WHERE {each}")]
 
 
-def stacks_through(reader: Reader, functions: Sequence[int]) -> list[int]:
+def find_stacks_through(reader: Reader, functions: Sequence[int]) -> list[int]:
     """Return the stacks with a frame of one of these functions."""
     rows = reader.rows(
         f"WITH RECURSIVE wanted(frame) AS (SELECT id FROM frames WHERE function {IN_JSON})" + _STACKS_WITH_WANTED,

@@ -1,4 +1,4 @@
-"""Runtime objects: lookup by name, and object names for the arguments of calls."""
+"""Look up runtime objects by name, and name the objects among the arguments of calls."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from operator import itemgetter
 
 from framedex.errors import FramedexError
 from framedex.index.file.conventions import IN_JSON, Row, json_list
-from framedex.index.file.values import signed, unsigned
-from framedex.index.read.rows import Reader, arguments
+from framedex.index.file.values import to_signed, to_unsigned
+from framedex.index.read.rows import Reader, decode_arguments
 from framedex.model import CallRow, ObjectRow
-from framedex.objects import ObjectField, function_named
-from framedex.objects.table import address_of, elements, functions_with
+from framedex.objects import ObjectField, find_boundary_function
+from framedex.objects.table import fields_of_type, iterate_objects, parse_address
 
 _NAME = re.compile(r"(?P<type>[a-z0-9_]+)#(?P<number>\d{1,18})")
-_AT_ONCE = 5_000  # calls per portion
-_MOST_BIRTHS = 50_000  # limit of births held in memory
+_CALLS_PER_PORTION = 5_000  # calls per portion
+_MAX_BIRTHS = 50_000  # limit of births held in memory
 
 ObjectNames = dict[str, str | list[str | None]]
 """Names of a call's objects by field; None in a list marks an element that is not an object."""
@@ -40,21 +40,21 @@ class Objects:
 
     reader: Reader
 
-    def named(self, name: str, capture: int | None = None) -> ObjectRow:
+    def find(self, name: str, capture: int | None = None) -> ObjectRow:
         """Return the object of this name (`buffer#12`) in a capture, by default in the latest one that has it.
 
         Raises FramedexError if the name is malformed or no capture has the object.
         """
         match = _NAME.fullmatch(name)
         if match is None:
-            raise FramedexError(f"'{name}' is not an object's name.", "`framedex calls` shows names such as buffer#12.")
-        row = self._found(match["type"], int(match["number"]), capture)
+            raise FramedexError(f"'{name}' is not an object name.", "`framedex calls` shows names such as buffer#12.")
+        row = self._find_row(match["type"], int(match["number"]), capture)
         if row is None:
             where = "the index" if capture is None else f"capture {capture}"
             raise FramedexError(f"There is no {name} in {where}.", "`framedex calls` shows the names of objects.")
-        return _object_row(row)
+        return _build_object(row)
 
-    def _found(self, kind: str, number: int, capture: int | None) -> Row | None:
+    def _find_row(self, kind: str, number: int, capture: int | None) -> Row | None:
         """Return the columns of the latest object of this name."""
         types = self.reader.rows(
             "SELECT t.id, t.capture FROM object_types t JOIN captures p ON p.id = t.capture"
@@ -69,16 +69,16 @@ class Objects:
                 # Objects numbered by birth have `number - 1` births before this one.
                 begin = first + max(number - 1 - passed, 0)
                 passed += last - first + 1
-                row = self._in_range(type_id, number, begin, last)
+                row = self._find_in_range(type_id, number, begin, last)
                 if row is not None:
                     return row
             for first, last in ranges:
-                row = self._in_range(type_id, number, first, last)
+                row = self._find_in_range(type_id, number, first, last)
                 if row is not None:
                     return row
         return None
 
-    def _in_range(self, type_id: int, number: int, first: int, last: int) -> Row | None:
+    def _find_in_range(self, type_id: int, number: int, first: int, last: int) -> Row | None:
         return self.reader.row(
             f"SELECT {_COLUMNS} FROM {_TABLES} WHERE o.id = (SELECT id FROM object_rows"
             " WHERE id BETWEEN ? AND ? AND +type = ? AND number = ? ORDER BY id LIMIT 1)",
@@ -95,14 +95,14 @@ def object_ranges(reader: Reader, capture: int) -> list[tuple[int, int]]:
     return [(first, last) for first, last in reader.rows(query, capture)]
 
 
-def _object_row(row: Row) -> ObjectRow:
+def _build_object(row: Row) -> ObjectRow:
     """Build an object from its columns."""
     return ObjectRow(
         id=row[0],
         capture=row[1],
         name=f"{row[2]}#{row[3]}",
         type=row[2],
-        address=unsigned(row[4]),
+        address=to_unsigned(row[4]),
         size=row[5],
         uses=row[6],
         created_call=row[7],
@@ -127,9 +127,9 @@ class ObjectCalls:
     parameters: list[object]
 
 
-def calls_of_object(reader: Reader, name: str, capture: int | None) -> ObjectCalls:
-    """Return the calls with this runtime object among their values. Raises FramedexError as `Objects.named` does."""
-    found = Objects(reader).named(name, capture)
+def find_calls_of_object(reader: Reader, name: str, capture: int | None) -> ObjectCalls:
+    """Return the calls with this runtime object among their values. Raises FramedexError as `Objects.find` does."""
+    found = Objects(reader).find(name, capture)
     boundaries = {name: identifier for identifier, name in reader.rows("SELECT id, name FROM boundaries")}
     texts = reader.rows(
         "SELECT id, json FROM arguments WHERE capture = ? AND instr(json, ?) > 0",
@@ -137,12 +137,16 @@ def calls_of_object(reader: Reader, name: str, capture: int | None) -> ObjectCal
         f'"{found.address:#x}"',
     )
     conditions, parameters = ["0"], list[object]()
-    for field, functions in functions_with(found.type).items():
+    for field, functions in fields_of_type(found.type).items():
         called = [boundaries[function] for function in functions if function in boundaries]
-        holding = [identifier for identifier, text in texts if _holds(arguments(text).get(field), found.address)]
-        if called and holding:
+        arguments_with_object = [
+            identifier
+            for identifier, text in texts
+            if _contains_address(decode_arguments(text).get(field), found.address)
+        ]
+        if called and arguments_with_object:
             conditions.append(f"(k.boundary {IN_JSON} AND c.arguments {IN_JSON})")
-            parameters += [json_list(called), json_list(holding)]
+            parameters += [json_list(called), json_list(arguments_with_object)]
     return ObjectCalls(found.first_call, found.last_call, f"({' OR '.join(conditions)})", parameters)
 
 
@@ -155,29 +159,34 @@ def name_objects(reader: Reader, calls: Sequence[CallRow]) -> list[CallRow]:
 def object_names(reader: Reader, calls: Sequence[CallRow]) -> list[ObjectNames]:
     """Return the names of the argument objects of each call."""
     names: list[ObjectNames] = [{} for _ in calls]
-    for first in range(0, len(calls), _AT_ONCE):
-        places = range(first, min(first + _AT_ONCE, len(calls)))
-        for capture in dict.fromkeys(calls[place].capture for place in places):
-            _find_names(reader, capture, {at: calls[at] for at in places if calls[at].capture == capture}, names)
+    for first in range(0, len(calls), _CALLS_PER_PORTION):
+        positions = range(first, min(first + _CALLS_PER_PORTION, len(calls)))
+        for capture in dict.fromkeys(calls[position].capture for position in positions):
+            _add_names(
+                reader,
+                capture,
+                {position: calls[position] for position in positions if calls[position].capture == capture},
+                names,
+            )
     return names
 
 
-def _find_names(reader: Reader, capture: int, calls: dict[int, CallRow], names: list[ObjectNames]) -> None:
+def _add_names(reader: Reader, capture: int, calls: dict[int, CallRow], names: list[ObjectNames]) -> None:
     """Fill in the object names for calls of one capture; keys are positions in `names`."""
-    sightings = [(place, *each) for place, call in calls.items() for each in _sightings(call)]
-    at = _ObjectsAt(reader, capture, [time for *_, time in sightings]) if sightings else None
-    for place, known, address, time in sightings:
-        number = at.number(known.type, address, time) if at is not None else None
-        name = None if number is None else f"{known.type}#{number}"
-        if known.is_list:
-            listed = names[place].setdefault(known.name, [])
+    addresses = [(position, *each) for position, call in calls.items() for each in _iter_addresses(call)]
+    lookup = _ObjectLookup(reader, capture, [time for *_, time in addresses]) if addresses else None
+    for position, field, address, time in addresses:
+        number = lookup.number(field.type, address, time) if lookup is not None else None
+        name = None if number is None else f"{field.type}#{number}"
+        if field.is_list:
+            listed = names[position].setdefault(field.name, [])
             assert isinstance(listed, list)
             listed.append(name)
         elif name is not None:
-            names[place][known.name] = name
+            names[position][field.name] = name
 
 
-class _ObjectsAt:
+class _ObjectLookup:
     """Maps (address, time) to an object of a capture: the last one born there by that time.
 
     Objects are numbered in order of birth, so a time is an id, and an index has the ids of each address. Any lookup
@@ -198,7 +207,7 @@ class _ObjectsAt:
         type_id = self._types.get(kind)
         if type_id is None or not address:
             return None
-        numbers = (births.number(signed(address), type_id, time) for births in self._ranges)
+        numbers = (births.number(to_signed(address), type_id, time) for births in self._ranges)
         return next((number for number in numbers if number is not None), None)
 
 
@@ -208,25 +217,25 @@ class _Births:
     def __init__(self, reader: Reader, first: int, last: int, *, born_before: int, born_by: int) -> None:
         self._reader = reader
         self._first = first
-        self._begin = self._search(first, last + 1, born_before)
-        self._end = self._search(self._begin, last + 1, born_by)
+        self._begin = self._find_first_born_after(first, last + 1, born_before)
+        self._end = self._find_first_born_after(self._begin, last + 1, born_by)
         self._times: list[int] | None = None
         self._here: dict[tuple[int, int], list[tuple[int, int]]] = {}  # {(address, type): [(id, number)]}
         self._earlier: dict[tuple[int, int], int | None] = {}  # number of the last object born before these
-        if self._end - self._begin <= _MOST_BIRTHS:
+        if self._end - self._begin <= _MAX_BIRTHS:
             self._times = self._read()
 
     def number(self, address: int, type_id: int, time: int) -> int | None:
         """Return the number of the last object of a type born at an address by a time (ns)."""
         if self._times is None:
-            return self._last_at(address, type_id, self._search(self._begin, self._end, time) - 1)
+            return self._find_last(address, type_id, self._find_first_born_after(self._begin, self._end, time) - 1)
         last = self._begin + bisect_right(self._times, time) - 1
         key = address, type_id
-        here = self._here.get(key, ())
-        if born := bisect_right(here, last, key=itemgetter(0)):
-            return here[born - 1][1]
+        born_here = self._here.get(key, ())
+        if born := bisect_right(born_here, last, key=itemgetter(0)):
+            return born_here[born - 1][1]
         if key not in self._earlier:
-            self._earlier[key] = self._last_at(address, type_id, self._begin - 1)
+            self._earlier[key] = self._find_last(address, type_id, self._begin - 1)
         return self._earlier[key]
 
     def _read(self) -> list[int]:
@@ -238,7 +247,7 @@ class _Births:
             self._here.setdefault((address, type_id), []).append((identifier, number))
         return times
 
-    def _last_at(self, address: int, type_id: int, last: int) -> int | None:
+    def _find_last(self, address: int, type_id: int, last: int) -> int | None:
         """Return the number of the last object at an address with an id up to `last`."""
         row = self._reader.row(
             "SELECT number FROM object_rows WHERE address = ? AND id BETWEEN ? AND ? AND +type = ?"
@@ -250,7 +259,7 @@ class _Births:
         )
         return None if row is None else int(row[0])
 
-    def _search(self, begin: int, end: int, time: int) -> int:
+    def _find_first_born_after(self, begin: int, end: int, time: int) -> int:
         """Return the first of these ids whose object was born after a time (ns), or `end` if none was."""
         while begin < end:
             middle = (begin + end) // 2
@@ -262,17 +271,17 @@ class _Births:
         return begin
 
 
-def _sightings(call: CallRow) -> Iterator[tuple[ObjectField, int, int]]:
+def _iter_addresses(call: CallRow) -> Iterator[tuple[ObjectField, int, int]]:
     """Yield (field, address, time in ns) of the objects among a call's values; the address was valid at that time."""
-    for known in function_named(call.function).objects:
-        time = call.start + max(call.duration, 0) if known.is_result else call.start
-        for element in elements(known, call.arguments.get(known.name)):
-            address = address_of(element)
-            if address or known.is_list:
-                yield known, address, time
+    for field in find_boundary_function(call.function).objects:
+        time = call.start + max(call.duration, 0) if field.is_result else call.start
+        for element in iterate_objects(field, call.arguments.get(field.name)):
+            address = parse_address(element)
+            if address or field.is_list:
+                yield field, address, time
 
 
-def _holds(value: object, address: int) -> bool:
+def _contains_address(value: object, address: int) -> bool:
     if isinstance(value, list):
-        return any(_holds(element, address) for element in value)
-    return address_of(value) == address
+        return any(_contains_address(element, address) for element in value)
+    return parse_address(value) == address

@@ -1,1 +1,1 @@
-"""Queries for a whole capture: `contents.py`, then `tree.py` and `flame.py`; `timeline.py` shows threads."""
+"""Queries for a whole capture: start at `contents.py`, then `flame.py`; `timeline.py` shows threads."""

@@ -1,4 +1,4 @@
-"""Problems shown by a capture: errors, undestroyed or misused objects, missing functions."""
+"""Find the problems of a capture: errors, leaked or misused objects, unimplemented functions."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from framedex import words
-from framedex.errorcodes import ErrorCode, error_name
-from framedex.errortext import full_message
-from framedex.index.ask.call.pythonlines import python_lines
-from framedex.index.read.asked import AskedCapture
-from framedex.index.read.rows import Reader, arguments
+from framedex.capturetext import doubts, stopped_early
+from framedex.errortext import ErrorCode, error_name, message_with_code
+from framedex.index.ask.call.python_lines import python_lines
+from framedex.index.read.rows import Reader, decode_arguments
 from framedex.index.read.spans import KIND_TABLES
-from framedex.missing import doubts, stopped_early
+from framedex.index.read.subjects import AskedCapture
 from framedex.model import CaptureRow, Check, Finding, Metadata, PythonLine, Severity
 from framedex.objects import ViolationKind
-from framedex.programs.donations import unused_donations
+from framedex.programs.sizes import find_unused_donations
 
-_SHOWN = 5  # limit of object names in a finding
+_MAX_NAMES = 5  # limit of object names in a finding
 _DISPATCHED_FROM = "(SELECT min(l.node) FROM call_links l WHERE l.call = c.id)"
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
 
-_WHAT_IS_WRONG = {
+_VIOLATION_TEXTS = {
     ViolationKind.USE_AFTER_DESTROY: "was given {a_type} that {earlier} had destroyed",
     ViolationKind.DOUBLE_DESTROY: "was given {a_type} that had been destroyed before",
     ViolationKind.UNKNOWN_DESTROY: "was given {a_type} to destroy that no recorded call created",
@@ -34,31 +33,35 @@ _WHAT_IS_WRONG = {
 }
 _BEHAVIOUR = "behaviour"
 _CRASHES = {name: name for name in ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGSYS", "SIGTRAP")} | {
-    "SIGKILL": "SIGKILL (kill -9, or the kernel where memory ran out: dmesg tells)",
+    "SIGKILL": "SIGKILL (kill -9, or the kernel when memory ran out: see dmesg)",
 }
 """The signals that crash a program, as findings name them."""
 _OUTCOMES = {
     "raised": (Severity.ERROR, "{name} failed on {function}"),
-    "hung": (Severity.WARNING, "{name}{place} on {function} did not end for long"),
-    "abandoned": (Severity.WARNING, "{name}{place} on {function} took too long, and the call went on without it"),
-    "left out": (Severity.WARNING, "{name}{place} on {function} could not run, and the call went on without it"),
+    "hung": (Severity.WARNING, "{name}{place} on {function} ran for too long"),
+    "abandoned": (Severity.WARNING, "{name}{place} on {function} timed out, and the call continued without it"),
+    "left out": (Severity.WARNING, "{name}{place} on {function} could not run, and the call continued without it"),
 }
 
 
-def check_capture(asked: AskedCapture) -> Check:
+def check_capture(subject: AskedCapture) -> Check:
     """Return all problems that the capture shows, and the checks that could not run."""
-    reader, capture = asked.reader, asked.row()
-    unjudged = list(_why_objects_are_not_judged(capture))
-    found = [*_errors(reader, capture), *_behaviours(reader, capture), *_unreturned(reader, capture)]
-    found += _donations(reader, capture)
-    if not unjudged:
-        found += [*_violations(reader, capture), *_undestroyed(reader, capture)]
+    reader, capture = subject.reader, subject.row()
+    skipped = list(_explain_skipped_object_checks(capture))
+    found = [
+        *_find_errors(reader, capture),
+        *_find_failed_behaviours(reader, capture),
+        *_find_unreturned_calls(reader, capture),
+    ]
+    found += _find_unused_donations(reader, capture)
+    if not skipped:
+        found += [*_find_violations(reader, capture), *_find_undestroyed(reader, capture)]
     lines = python_lines(reader, {group.finding.call: group.stack for group in found})
     order = list(Severity)
     findings = sorted(
-        _findings(found, lines), key=lambda each: (order.index(each.severity), each.kind, -each.count, each.call)
+        _merge_findings(found, lines), key=lambda each: (order.index(each.severity), each.kind, -each.count, each.call)
     )
-    return Check(capture, tuple(findings), (*unjudged, *_doubts(capture)))
+    return Check(capture, tuple(findings), (*skipped, *_explain_doubts(capture)))
 
 
 @dataclass(slots=True)
@@ -76,29 +79,29 @@ class _Group:
         sizes = [each for each in (found.size, size) if each is not None]
         latest = max(found.call, call)
         self.finding = replace(found, count=found.count + 1, call=latest, size=sum(sizes) if sizes else None)
-        if len(self.names) < _SHOWN:
+        if len(self.names) < _MAX_NAMES:
             self.names.append((call, name))
 
 
-def _why_objects_are_not_judged(capture: CaptureRow) -> Iterator[str]:
+def _explain_skipped_object_checks(capture: CaptureRow) -> Iterator[str]:
     if chosen := Metadata.parse(capture.metadata_text).selected_by:
         yield (
-            f"Objects are not judged: the recording left out calls ({', '.join(sorted(chosen))}),"
-            " so it does not tell what was created and destroyed."
+            f"Objects were not checked: only some calls were recorded ({', '.join(sorted(chosen))}),"
+            " so creations and destructions may be missing."
         )
     elif capture.stops:
         stopped = stopped_early(capture.stops)
-        yield f"Objects are not judged, as what was created and destroyed is not all there. {stopped}"
+        yield f"Objects were not checked, because creations and destructions may be missing. {stopped}"
 
 
-def _doubts(capture: CaptureRow) -> Iterator[str]:
+def _explain_doubts(capture: CaptureRow) -> Iterator[str]:
     if capture.stops and Metadata.parse(capture.metadata_text).selected_by:
         yield stopped_early(capture.stops)
     if doubts(capture.problems):
-        yield "The capture is not whole (`framedex captures` says why), so some of these may have another cause."
+        yield "The capture is incomplete (`framedex captures` says why), so some findings may have another cause."
 
 
-def _errors(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
+def _find_errors(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
     rows = reader.rows(
         "SELECT b.name, k.error, k.stack, a.json, count(*), max(c.id)"
         f" FROM {KIND_TABLES} CROSS JOIN boundaries b ON b.id = k.boundary CROSS JOIN arguments a ON a.id = c.arguments"
@@ -108,14 +111,16 @@ def _errors(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
         _BEHAVIOUR,
     )
     for function, error, stack, text, count, call in rows:
-        message = str(arguments(text).get("error_message") or "")
+        message = str(decode_arguments(text).get("error_message") or "")
         is_missing = error == ErrorCode.UNIMPLEMENTED
         kind, severity = ("unimplemented", Severity.NOTE) if is_missing else ("error", Severity.ERROR)
-        yield _Group(Finding(kind, severity, f"answered {full_message(error, message)}", function, count, call), stack)
+        yield _Group(
+            Finding(kind, severity, f"answered {message_with_code(error, message)}", function, count, call), stack
+        )
 
 
-def _behaviours(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
-    """Yield behaviours that did not do what they were written for; a requested error belongs to the called function."""
+def _find_failed_behaviours(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
+    """Yield behaviours that failed; an error that a behaviour requested counts as one of the called function."""
     rows = reader.rows(
         "SELECT b.name, k.stack, a.json, count(*), max(c.id)"
         f" FROM {KIND_TABLES} CROSS JOIN boundaries b ON b.id = k.boundary CROSS JOIN arguments a ON a.id = c.arguments"
@@ -125,20 +130,20 @@ def _behaviours(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
         _BEHAVIOUR,
     )
     for function, stack, text, count, call in rows:
-        told = arguments(text)
-        outcome = told.get("outcome")
+        fields = decode_arguments(text)
+        outcome = fields.get("outcome")
         if outcome not in _OUTCOMES:
             continue
         severity, sentence = _OUTCOMES[outcome]
-        place = f" ({told['place']})" if told.get("place") else ""
+        place = f" ({fields['place']})" if fields.get("place") else ""
         message = sentence.format(
-            name=told.get("behaviour") or "a behaviour", place=place, function=told.get("function")
+            name=fields.get("behaviour") or "a behaviour", place=place, function=fields.get("function")
         )
-        first = str(told.get("error_message") or "").partition("\n")[0]
+        first = str(fields.get("error_message") or "").partition("\n")[0]
         yield _Group(Finding("behaviour", severity, f"{message}{first and f': {first}'}", function, count, call), stack)
 
 
-def _unreturned(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
+def _find_unreturned_calls(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
     rows = reader.rows(
         f"SELECT b.name, k.stack, count(*), max(c.id) FROM {KIND_TABLES} CROSS JOIN boundaries b ON b.id = k.boundary"
         f" WHERE k.capture = ? AND k.error < 0 GROUP BY k.boundary, k.stack, {_DISPATCHED_FROM}",
@@ -160,14 +165,14 @@ def _unreturned(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
         yield _Group(Finding(kind, severity, message, function, count, call), stack)
 
 
-def _donations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
+def _find_unused_donations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
     """Yield programs with donated arguments whose memory no result can reuse."""
     rows = reader.rows(
         "SELECT p.signature, n.text, p.function, k.stack, count(*), max(x.call) FROM compilations x"
         " JOIN programs p ON p.id = x.program LEFT JOIN compile_texts n ON n.id = x.noted"
         " JOIN call_rows c ON c.id = x.call JOIN call_kinds k ON k.id = c.kind"
         " WHERE x.capture = ? AND k.error <= 0 AND p.signature IS NOT NULL"
-        # Most programs have no donations, and signatures are long.
+        # A cheap test first: most programs have no donations, and signatures are long.
         " AND (instr(p.signature, 'jax.buffer_donor') OR coalesce(json_array_length(n.text, '$.donated'), 0))"
         " GROUP BY x.program, x.noted, k.stack",
         capture.id,
@@ -175,23 +180,23 @@ def _donations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
     for signature_text, noted, function, stack, count, call in rows:
         signature = json.loads(signature_text)
         donated = json.loads(noted).get("donated", ()) if noted else ()
-        unused = list(unused_donations(signature, donated))
+        unused = list(find_unused_donations(signature, donated))
         if not unused:
             continue
         fits = "no other result has its size" if len(unused) == 1 else "no other results have their sizes"
         lines = [f"cannot reuse the memory of {words.count(len(unused), 'donated argument')}: {fits}"]
-        for place, size in unused[:_SHOWN]:
+        for place, size in unused[:_MAX_NAMES]:
             each = signature["arguments"][place]
             lines.append(
                 f"argument {each['name'] or place}: {each['type']}" + (f", {words.size(size)}" if size >= 0 else "")
             )
-        if len(unused) > _SHOWN:
-            lines.append(f"and {words.count(len(unused) - _SHOWN, 'more argument')}")
+        if len(unused) > _MAX_NAMES:
+            lines.append(f"and {words.count(len(unused) - _MAX_NAMES, 'more argument')}")
         finding = Finding("donation", Severity.WARNING, "\n".join(lines), function or "a program", count, call)
         yield _Group(finding, stack)
 
 
-def _violations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
+def _find_violations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
     rows = reader.rows(
         "SELECT v.kind, b.name, o.type, o.number, v.call, v.earlier_call, e.name, c.stack, c.error"
         " FROM object_ranges r CROSS JOIN violations v ON v.object BETWEEN r.first_object AND r.last_object"
@@ -202,21 +207,21 @@ def _violations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
         capture.id,
     )
     for kind, function, noun, number, call, earlier_call, earlier, stack, error in rows:
-        message = _WHAT_IS_WRONG[ViolationKind(kind)].format(a_type=_a(noun), earlier=earlier)
+        message = _VIOLATION_TEXTS[ViolationKind(kind)].format(a_type=_with_article(noun), earlier=earlier)
         if error > 0:
             message += f", and answered {error_name(error)}"
         finding = Finding(kind, Severity.ERROR, message, function, 1, call, earlier_call)
         yield _Group(finding, stack, names=[(call, f"{noun}#{number}")])
 
 
-def _undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
+def _find_undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
     """Yield objects not destroyed: before their client was, or by the end of the recording."""
     types = reader.rows("SELECT id, name FROM object_types WHERE capture = ? ORDER BY id", capture.id)
     names: dict[int, str] = dict(reader.rows("SELECT id, name FROM boundaries"))
     groups: dict[tuple[object, ...], _Group] = {}
-    created = _Created(reader, capture.id)
+    created = _CreatedCounts(reader, capture.id)
     for type_id, noun in types:
-        rows = reader.each(
+        rows = reader.iter_rows(
             f"SELECT k.stack, k.boundary, {_DISPATCHED_FROM}, o.number, o.size, c.id, d.destroyed_call"
             " FROM object_rows o CROSS JOIN call_rows c ON c.id = o.created_call"
             " CROSS JOIN call_kinds k ON k.id = c.kind"
@@ -231,9 +236,9 @@ def _undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
                 finding = Finding(
                     "leak" if is_leak else "alive",
                     Severity.WARNING if is_leak else Severity.NOTE,
-                    f"created {_a(noun)} that was not destroyed before its client"
+                    f"created {_with_article(noun)} that was not destroyed before its client"
                     if is_leak
-                    else f"created {_a(noun)} that was still there when the recording ended",
+                    else f"created {_with_article(noun)} that was still there when the recording ended",
                     names[boundary],
                     0,
                     call,
@@ -244,23 +249,23 @@ def _undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
     yield from groups.values()
 
 
-class _Created:
-    """Number of objects that calls with one stack created, by type; for linked calls, by dispatch site too."""
+class _CreatedCounts:
+    """Counts the objects that calls with one stack created, by type; for linked calls, also by dispatch site."""
 
     def __init__(self, reader: Reader, capture: int) -> None:
         self._reader = reader
         self._capture = capture
         self._linked: dict[tuple[int, int, int], int] | None = None
-        self._told: set[tuple[int, int, int | None]] = set()
+        self._taken: set[tuple[int, int, int | None]] = set()
 
     def take(self, type_id: int, stack: int, origin: int | None) -> int:
         """Return the number at the first request, then 0, because groups of one stack and site share it."""
         key = type_id, stack, origin
-        if key in self._told:
+        if key in self._taken:
             return 0
-        self._told.add(key)
+        self._taken.add(key)
         if origin is not None:
-            return self._of_linked().get((type_id, stack, origin), 0)
+            return self._read_linked_counts().get((type_id, stack, origin), 0)
         rows = self._reader.rows(
             "SELECT coalesce(sum(x.objects), 0) FROM created_objects x JOIN call_kinds k ON k.id = x.kind"
             " WHERE x.type = ? AND k.stack = ?",
@@ -271,7 +276,7 @@ class _Created:
         if not self._has_links(stack):
             return total
         return total - sum(
-            count for (kind, of, _), count in self._of_linked().items() if (kind, of) == (type_id, stack)
+            count for (kind, of, _), count in self._read_linked_counts().items() if (kind, of) == (type_id, stack)
         )
 
     def _has_links(self, stack: int) -> bool:
@@ -283,8 +288,8 @@ class _Created:
         )
         return bool(self._reader.rows(query, stack, self._capture)[0][0])
 
-    def _of_linked(self) -> dict[tuple[int, int, int], int]:
-        """Return counts by (type, stack, site); reads every object of the capture, which few captures need."""
+    def _read_linked_counts(self) -> dict[tuple[int, int, int], int]:
+        """Return object counts by (type, stack, site). This reads every object; few captures need it."""
         if self._linked is None:
             rows = self._reader.rows(
                 "SELECT o.type, k.stack, l.node, count(*) FROM object_ranges r CROSS JOIN object_rows o"
@@ -299,11 +304,11 @@ class _Created:
         return self._linked
 
 
-def _a(noun: str) -> str:
+def _with_article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
-def _findings(groups: Iterable[_Group], lines: dict[int, PythonLine]) -> Iterator[Finding]:
+def _merge_findings(groups: Iterable[_Group], lines: dict[int, PythonLine]) -> Iterator[Finding]:
     """Yield the findings of the groups, merging those with the same message at the same Python line."""
     merged: dict[tuple[object, ...], _Group] = {}
     for group in groups:
@@ -319,9 +324,9 @@ def _findings(groups: Iterable[_Group], lines: dict[int, PythonLine]) -> Iterato
         sizes = [each.size for each in (known.finding, finding) if each.size is not None]
         known.finding = replace(latest, count=known.finding.count + finding.count, size=sum(sizes) if sizes else None)
     for group in merged.values():
-        told = f"{group.finding.message} ({group.finding.count:,} of {group.total:,})" if group.total > 1 else None
+        fields = f"{group.finding.message} ({group.finding.count:,} of {group.total:,})" if group.total > 1 else None
         yield replace(
             group.finding,
-            objects=tuple(dict.fromkeys(name for _, name in sorted(group.names)))[:_SHOWN],
-            message=told or group.finding.message,
+            objects=tuple(dict.fromkeys(name for _, name in sorted(group.names)))[:_MAX_NAMES],
+            message=fields or group.finding.message,
         )

@@ -1,4 +1,4 @@
-"""The contents of one capture: its boundary functions and pages of their calls, all or filtered by a text.
+"""The contents of one capture: its stack tree, its boundary functions and pages of their calls, filtered by a text.
 
 Without a filter only totals and the requested pages are read, regardless of the number of calls. A filter reads every
 call of the capture, and the tree of its stacks.
@@ -12,30 +12,85 @@ from itertools import islice
 
 from framedex.calltext import arguments_in_brief
 from framedex.errors import FramedexError
-from framedex.index.ask.call.objects import calls_of_object, name_objects
-from framedex.index.ask.capture.tree import capture_tree
+from framedex.index.ask.call.objects import find_calls_of_object, name_objects
 from framedex.index.file.conventions import IN_JSON, Row, json_list
-from framedex.index.read.asked import AskedCapture
-from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, arguments, call_row
-from framedex.index.read.spans import KIND_TABLES, Ids, calls_in
+from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, build_call, decode_arguments
+from framedex.index.read.spans import KIND_TABLES, Ids, iter_calls
+from framedex.index.read.subjects import AskedCapture
 from framedex.model import BoundaryTotals, CallRow
 
-MOST_CALLS = 50
+PAGE_CALLS = 50
 
-_NOTHING = (0, -1)
+_EMPTY_RANGE = (0, -1)
 """An empty range of ids."""
 
 _OBJECT = re.compile(r"[a-z_]+#\d{1,18}")
 
 
-def boundary_totals(asked: AskedCapture, text: str = "") -> list[BoundaryTotals]:
+@dataclass(frozen=True, slots=True)
+class End:
+    """The calls of a capture with one stack and boundary function (its id), and the nodes at the stack's end.
+
+    `duration` is in ns. `python_leaf` is 0, or the end of a Python stack that could not be merged.
+    """
+
+    stack: int
+    boundary: int
+    calls: int
+    duration: int
+    leaf: int
+    python_leaf: int
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureTree:
+    """The tree; `nodes` are (node, parent or 0, frame), callers before their callees."""
+
+    nodes: tuple[tuple[int, int, int], ...]
+    ends: tuple[End, ...]
+
+
+def read_capture_tree(reader: Reader, capture: int) -> CaptureTree:
+    """Return the tree of a capture; empty if there is no such capture."""
+    return reader.cache.get_or_compute(("tree", capture), lambda: _read_tree(reader, capture))
+
+
+def read_nested_durations(reader: Reader, capture: int) -> dict[tuple[int, int], int]:
+    """Return the time (ns) of nested boundary calls by the stack and boundary function of the enclosing call."""
+    rows = reader.rows(
+        "SELECT stack, boundary, sum(duration - own_duration) FROM call_kinds WHERE capture = ?"
+        " GROUP BY stack, boundary",
+        capture,
+    )
+    return {(stack, boundary): duration for stack, boundary, duration in rows}
+
+
+def _read_tree(reader: Reader, capture: int) -> CaptureTree:
+    ends = reader.rows(
+        "SELECT x.stack, x.boundary, x.calls, x.duration, s.leaf, s.python_leaf"
+        " FROM capture_stacks x JOIN stacks s ON s.id = x.stack WHERE x.capture = ?",
+        capture,
+    )
+    nodes = reader.rows(
+        "WITH RECURSIVE ends AS ("
+        " SELECT s.leaf, s.python_leaf FROM capture_stacks x JOIN stacks s ON s.id = x.stack WHERE x.capture = ?"
+        "), up(node) AS ("
+        " SELECT leaf FROM ends UNION SELECT python_leaf FROM ends"
+        " UNION SELECT n.parent FROM up JOIN nodes n ON n.id = up.node"
+        ") SELECT n.id, n.parent, n.frame FROM up JOIN nodes n ON n.id = up.node ORDER BY n.depth, n.id",
+        capture,
+    )
+    return CaptureTree(tuple(nodes), tuple(End(*row) for row in ends))
+
+
+def boundary_totals(subject: AskedCapture, text: str = "") -> list[BoundaryTotals]:
     """Return the boundary functions of the capture, longest total duration first; a text restricts their calls.
 
     A call passes if its boundary function, an argument, or a function or file of its stack contains the text.
     """
-    reader, capture = asked.reader, asked.capture
+    reader, capture = subject.reader, subject.capture
     if text:
-        rows = _totals_of_passing(reader, capture, _Passing.of(reader, capture, text))
+        rows = _sum_matching_calls(reader, capture, _TextMatches.of(reader, capture, text))
     else:
         rows = reader.rows(
             "SELECT b.id, b.name, b.boundary, sum(x.calls), sum(x.duration), max(x.latest_call)"
@@ -45,50 +100,50 @@ def boundary_totals(asked: AskedCapture, text: str = "") -> list[BoundaryTotals]
     return sorted((BoundaryTotals(*row) for row in rows), key=lambda each: (-each.duration, -each.calls, each.function))
 
 
-def _totals_of_passing(reader: Reader, capture: int, passing: _Passing) -> list[Row]:
-    """Return rows for `BoundaryTotals`: stored totals of passing kinds, and single calls of the others."""
-    first, last = _calls_of(reader, capture)
+def _sum_matching_calls(reader: Reader, capture: int, matches: _TextMatches) -> list[Row]:
+    """Return rows for `BoundaryTotals`: stored totals of matching kinds, plus the matching calls of other kinds."""
+    first, last = _find_call_range(reader, capture)
     of_kind = f"(k.boundary {IN_JSON} OR k.stack {IN_JSON})"
-    kinds = json_list(sorted(passing.boundaries)), passing.stacks
+    kinds = json_list(sorted(matches.boundaries)), matches.stacks
     return reader.rows(
         "SELECT b.id, b.name, b.boundary, sum(x.calls), sum(x.duration), max(x.latest) FROM ("
         " SELECT k.boundary, k.calls, k.duration, k.latest_call AS latest FROM call_kinds k"
         f" WHERE k.capture = ? AND k.calls > 0 AND {of_kind}"
         " UNION ALL SELECT k.boundary, count(*), sum(max(c.duration, 0)), max(c.id)"
         " FROM call_rows c CROSS JOIN call_kinds k ON k.id = c.kind"
-        f" WHERE c.id BETWEEN ? AND ? AND {passing.condition} AND NOT {of_kind} GROUP BY k.boundary"
+        f" WHERE c.id BETWEEN ? AND ? AND {matches.condition} AND NOT {of_kind} GROUP BY k.boundary"
         ") x JOIN boundaries b ON b.id = x.boundary GROUP BY b.id",
         capture,
         *kinds,
-        *(passing.first or first, passing.last or last),
-        *passing.parameters,
+        *(matches.first or first, matches.last or last),
+        *matches.parameters,
         *kinds,
     )
 
 
 def calls_of_boundary(
-    asked: AskedCapture,
+    subject: AskedCapture,
     boundary: int,
     text: str = "",
     *,
     longest_first: bool = False,
-    limit: int = MOST_CALLS,
+    limit: int = PAGE_CALLS,
     offset: int = 0,
 ) -> list[CallRow]:
     """Return a page of the calls of a boundary function (`BoundaryTotals.id`) that pass the text, by start time.
 
     `longest_first` sorts by duration, which reads all of them. Objects are named.
     """
-    reader, capture = asked.reader, asked.capture
-    passing = _Passing.of(reader, capture, text) if text else None
-    if passing is not None and boundary in passing.boundaries:
-        passing = None
+    reader, capture = subject.reader, subject.capture
+    matches = _TextMatches.of(reader, capture, text) if text else None
+    if matches is not None and boundary in matches.boundaries:
+        matches = None
     of_boundary = "SELECT id FROM call_kinds WHERE capture = ? AND +boundary = ? AND calls > 0"
     kinds = [kind for (kind,) in reader.rows(of_boundary, capture, boundary)]
     condition, parameters = "", list[object]()
-    if passing is not None:
-        condition = f" AND (k.stack {IN_JSON} OR {passing.condition})"
-        parameters = [passing.stacks, *passing.parameters]
+    if matches is not None:
+        condition = f" AND (k.stack {IN_JSON} OR {matches.condition})"
+        parameters = [matches.stacks, *matches.parameters]
     if longest_first:
         # SQLite keeps only `offset + limit` rows while it sorts.
         rows = reader.rows(
@@ -100,17 +155,17 @@ def calls_of_boundary(
             offset,
         )
     else:
-        first, last = _calls_of(reader, capture)
-        calls = calls_in(reader, "c.id", kinds, Ids(first, first, last), condition, parameters, backwards=False)
+        first, last = _find_call_range(reader, capture)
+        calls = iter_calls(reader, "c.id", kinds, Ids(first, first, last), condition, parameters, backwards=False)
         rows = list(islice(calls, offset, offset + limit))
     ids = [call for (call,) in rows]
     query = f"SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.id {IN_JSON}"
-    found = {row[0]: call_row(row) for row in reader.rows(query, json_list(ids))}
+    found = {row[0]: build_call(row) for row in reader.rows(query, json_list(ids))}
     return name_objects(reader, [found[call] for call in ids])
 
 
 @dataclass(frozen=True, slots=True)
-class _Passing:
+class _TextMatches:
     """The parts of a capture that contain a text: boundary functions, stacks and arguments.
 
     `stacks` is JSON for `IN_JSON`. `condition` covers further calls, is on `call_rows c` and `call_kinds k`, and takes
@@ -125,25 +180,27 @@ class _Passing:
     last: int = 0
 
     @staticmethod
-    def of(reader: Reader, capture: int, text: str) -> _Passing:
+    def of(reader: Reader, capture: int, text: str) -> _TextMatches:
         rows = reader.rows("SELECT id FROM boundaries WHERE instr(lower(name), lower(?)) > 0", text)
         named = frozenset(each for (each,) in rows)
         if _OBJECT.fullmatch(text):
             try:
-                found = calls_of_object(reader, text, capture)
+                found = find_calls_of_object(reader, text, capture)
             except FramedexError:  # the capture has no such object
-                return _Passing(named, "[]", "0", [])
+                return _TextMatches(named, "[]", "0", [])
             condition = f"(c.id BETWEEN ? AND ? AND {found.condition})"
             within = found.first, found.last
-            return _Passing(named, "[]", condition, [*within, *found.parameters], *within)
-        stacks, texts = reader.memory.recall(
+            return _TextMatches(named, "[]", condition, [*within, *found.parameters], *within)
+        stacks, texts = reader.cache.get_or_compute(
             ("passing", capture, text),
-            lambda: (json_list(_stacks(reader, capture, text)), json_list(_arguments(reader, capture, text))),
+            lambda: (json_list(_find_stacks(reader, capture, text)), json_list(_find_arguments(reader, capture, text))),
         )
-        return _Passing(named, stacks, f"c.arguments {IN_JSON}" if texts != "[]" else "0", [texts] * (texts != "[]"))
+        return _TextMatches(
+            named, stacks, f"c.arguments {IN_JSON}" if texts != "[]" else "0", [texts] * (texts != "[]")
+        )
 
 
-def _stacks(reader: Reader, capture: int, text: str) -> list[int]:
+def _find_stacks(reader: Reader, capture: int, text: str) -> list[int]:
     """Return the stacks of a capture with a frame whose function or file contains the text."""
     rows = reader.rows(
         "SELECT fr.id FROM frames fr JOIN functions fn ON fn.id = fr.function"
@@ -152,7 +209,7 @@ def _stacks(reader: Reader, capture: int, text: str) -> list[int]:
         text,
     )
     wanted = {frame for (frame,) in rows}
-    tree = capture_tree(reader, capture)
+    tree = read_capture_tree(reader, capture)
     passed: set[int] = set()
     for node, parent, frame in tree.nodes:
         if frame in wanted or parent in passed:
@@ -160,7 +217,7 @@ def _stacks(reader: Reader, capture: int, text: str) -> list[int]:
     return [end.stack for end in tree.ends if end.leaf in passed or end.python_leaf in passed]
 
 
-def _arguments(reader: Reader, capture: int, text: str) -> list[int]:
+def _find_arguments(reader: Reader, capture: int, text: str) -> list[int]:
     """Return the arguments of a capture that contain the text, as recorded or with readable shapes (`F32[2,3]`)."""
     is_shape = "[" in text
     rows = reader.rows(
@@ -173,10 +230,10 @@ def _arguments(reader: Reader, capture: int, text: str) -> list[int]:
     return [
         each
         for each, json in rows
-        if not is_shape or wanted in json.casefold() or wanted in arguments_in_brief(arguments(json)).casefold()
+        if not is_shape or wanted in json.casefold() or wanted in arguments_in_brief(decode_arguments(json)).casefold()
     ]
 
 
-def _calls_of(reader: Reader, capture: int) -> tuple[int, int]:
+def _find_call_range(reader: Reader, capture: int) -> tuple[int, int]:
     row = reader.row("SELECT first_call, last_call FROM captures WHERE id = ? AND calls > 0", capture)
-    return _NOTHING if row is None else (int(row[0]), int(row[1]))
+    return _EMPTY_RANGE if row is None else (int(row[0]), int(row[1]))

@@ -15,19 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framedex.index.file.conventions import json_list
-from framedex.index.read.asked import AskedCapture
 from framedex.index.read.rows import Reader
-from framedex.index.read.spans import Ids, calls_in
+from framedex.index.read.spans import Ids, iter_calls
+from framedex.index.read.subjects import AskedCapture
 from framedex.model import Activity, ThreadTime, Timeline
 from framedex.objects.moves import MOVES
 
 SLICES = 600
-"""About the width of a page in slices."""
+"""Number of time slices, about the width of a page in pixels."""
 
-_MOST_READ = 100_000
+_MAX_CALLS_READ = 100_000
 """Up to this number, every call of a capture is read."""
-_MOST_OF_LONGEST = 20_000  # limit of calls of the kinds with the longest calls
-_IN_SLICE = 100  # sampled calls per slice
+_MAX_LONGEST_CALLS = 20_000  # limit of calls of the kinds with the longest calls
+_SAMPLES_PER_SLICE = 100  # sampled calls per slice
 
 _ACTIVITIES = (
     (re.compile(r"_Compile(?:AndLoad)?$|Executable_Deserialize|_Load$"), Activity.COMPILE),
@@ -47,24 +47,24 @@ class _Kinds:
     longest: frozenset[int]
 
 
-def timeline(asked: AskedCapture) -> Timeline:
+def timeline(subject: AskedCapture) -> Timeline:
     """Return the timeline of the capture; without threads if it has no calls."""
-    reader, capture = asked.reader, asked.capture
+    reader, capture = subject.reader, subject.capture
     row = reader.row("SELECT first_call, last_call FROM captures WHERE id = ? AND calls > 0", capture)
     if row is None:
         return Timeline(0, 0, (), is_sampled=False)
     ids = Ids(row[0], row[0], row[1])
-    kinds = _kinds(reader, capture)
-    is_sampled = len(ids) > _MOST_READ
-    found = _sample(reader, ids, kinds) if is_sampled else _all(reader, ids)
+    kinds = _read_kinds(reader, capture)
+    is_sampled = len(ids) > _MAX_CALLS_READ
+    found = _sample(reader, ids, kinds) if is_sampled else _read_all(reader, ids)
     calls: Numbers = np.array(list(found), np.float64).reshape(-1, 4)  # kind, start and duration (ns), number of calls
     start = int(np.min(calls[:, 1])) if len(calls) else 0
     end = int(np.max(calls[:, 1] + np.maximum(calls[:, 2], 0))) if len(calls) else 0
     calls[:, 2] = np.where(calls[:, 2] < 0, end - calls[:, 1], calls[:, 2])  # calls that never returned last to the end
-    return Timeline(start, end, tuple(_threads(reader, calls, kinds, start, end)), is_sampled)
+    return Timeline(start, end, tuple(_build_threads(reader, calls, kinds, start, end)), is_sampled)
 
 
-def _kinds(reader: Reader, capture: int) -> _Kinds:
+def _read_kinds(reader: Reader, capture: int) -> _Kinds:
     rows = reader.rows(
         "SELECT k.id, k.thread, b.name, b.boundary, k.calls, k.duration, k.error FROM call_kinds k"
         " JOIN boundaries b ON b.id = k.boundary WHERE k.capture = ? AND k.calls > 0",
@@ -74,17 +74,17 @@ def _kinds(reader: Reader, capture: int) -> _Kinds:
     # Calls that never returned have no duration and count as the longest.
     for kind, *_, calls, _, _ in sorted(rows, key=lambda each: (each[6] >= 0, -each[5] / each[4])):
         read += calls
-        if read > _MOST_OF_LONGEST:
+        if read > _MAX_LONGEST_CALLS:
             break
         longest.add(kind)
     return _Kinds(
         {kind: thread for kind, thread, *_ in rows},
-        {kind: _activity(name, boundary) for kind, _, name, boundary, *_ in rows},
+        {kind: _classify(name, boundary) for kind, _, name, boundary, *_ in rows},
         frozenset(longest),
     )
 
 
-def _activity(name: str, boundary: str) -> Activity:
+def _classify(name: str, boundary: str) -> Activity:
     if boundary == "ffi":
         return Activity.RUN
     if name in MOVES:
@@ -92,22 +92,21 @@ def _activity(name: str, boundary: str) -> Activity:
     return next((activity for pattern, activity in _ACTIVITIES if pattern.search(name)), Activity.OTHER)
 
 
-def _all(reader: Reader, ids: Ids) -> Iterator[tuple[float, ...]]:
+def _read_all(reader: Reader, ids: Ids) -> Iterator[tuple[float, ...]]:
     rows = reader.rows(f"SELECT {_COLUMNS} FROM call_rows c WHERE c.id BETWEEN ? AND ?", ids.first, ids.last)
     return ((kind, start, duration, 1) for _, kind, start, duration, inside in rows if inside is None)
 
 
 def _sample(reader: Reader, ids: Ids, kinds: _Kinds) -> Iterator[tuple[float, ...]]:
-    whole = calls_in(reader, _COLUMNS, sorted(kinds.longest), ids, backwards=False)
+    whole = iter_calls(reader, _COLUMNS, sorted(kinds.longest), ids, backwards=False)
     yield from ((kind, start, duration, 1) for _, kind, start, duration, inside in whole if inside is None)
     chosen: dict[int, float] = {}
-    # A random place in each step: calls of a loop repeat in the same order, so equal steps would always hit the same
-    # ones.
-    chance = np.random.default_rng(0)
-    for first, last in _slices(reader, ids):
-        count = min(last - first + 1, _IN_SLICE)
+    # A random position in each step: a loop repeats its calls in order, so equal steps would always hit the same ones.
+    generator = np.random.default_rng(0)
+    for first, last in _iter_slices(reader, ids):
+        count = min(last - first + 1, _SAMPLES_PER_SLICE)
         step = (last - first + 1) / count
-        places = first + ((np.arange(count) + chance.random(count)) * step).astype(np.int64)
+        places = first + ((np.arange(count) + generator.random(count)) * step).astype(np.int64)
         chosen.update(dict.fromkeys(places.tolist(), step))
     query = f"SELECT {_COLUMNS} FROM json_each(?) s CROSS JOIN call_rows c ON c.id = s.value"
     for call, kind, start, duration, inside in reader.rows(query, json_list(sorted(chosen))):
@@ -115,42 +114,44 @@ def _sample(reader: Reader, ids: Ids, kinds: _Kinds) -> Iterator[tuple[float, ..
             yield kind, start, duration, chosen[call]
 
 
-def _slices(reader: Reader, ids: Ids) -> Iterator[tuple[int, int]]:
+def _iter_slices(reader: Reader, ids: Ids) -> Iterator[tuple[int, int]]:
     """Yield the first and last id of the calls that begin in each time slice, skipping empty slices."""
-    begin, end = _start(reader, ids.first), _start(reader, ids.last)
+    begin, end = _read_start(reader, ids.first), _read_start(reader, ids.last)
     before = ids.first
     for number in range(1, SLICES + 1):
         after = ids.last + 1
         if number < SLICES:
-            after = _first_from(reader, Ids(ids.base, before, ids.last), begin + (end - begin) * number // SLICES)
+            after = _find_first_call(reader, Ids(ids.base, before, ids.last), begin + (end - begin) * number // SLICES)
         if after > before:
             yield before, after - 1
         before = after
 
 
-def _first_from(reader: Reader, ids: Ids, time: int) -> int:
+def _find_first_call(reader: Reader, ids: Ids, time: int) -> int:
     """Return the first call that begins at a time (ns) or later; calls are numbered by start."""
     low, high = ids.first, ids.last + 1
     while low < high:
         middle = (low + high) // 2
-        if _start(reader, middle) < time:
+        if _read_start(reader, middle) < time:
             low = middle + 1
         else:
             high = middle
     return low
 
 
-def _start(reader: Reader, call: int) -> int:
+def _read_start(reader: Reader, call: int) -> int:
     row = reader.row("SELECT start FROM call_rows WHERE id >= ? ORDER BY id LIMIT 1", call)
     return 0 if row is None else int(row[0])
 
 
-def _threads(reader: Reader, calls: Numbers, kinds: _Kinds, start: int, end: int) -> list[ThreadTime]:
+def _build_threads(reader: Reader, calls: Numbers, kinds: _Kinds, start: int, end: int) -> list[ThreadTime]:
     labels: dict[int, str] = dict(reader.rows("SELECT id, label FROM threads"))
-    of_calls = calls[:, 0].astype(np.int64)
-    threads = np.array([kinds.threads.get(int(kind), 0) for kind in of_calls], np.int64)
+    kind_of_call = calls[:, 0].astype(np.int64)
+    threads = np.array([kinds.threads.get(int(kind), 0) for kind in kind_of_call], np.int64)
     order = list(Activity)
-    activities = np.array([order.index(kinds.activities.get(int(kind), Activity.OTHER)) for kind in of_calls], np.int64)
+    activities = np.array(
+        [order.index(kinds.activities.get(int(kind), Activity.OTHER)) for kind in kind_of_call], np.int64
+    )
     found = []
     for thread in np.unique(threads):
         of_thread = {
@@ -160,22 +161,22 @@ def _threads(reader: Reader, calls: Numbers, kinds: _Kinds, start: int, end: int
             ThreadTime(
                 labels.get(int(thread), ""),
                 {activity: round(float((some[:, 2] * some[:, 3]).sum())) for activity, some in of_thread.items()},
-                {activity: _shares(some, start, end) for activity, some in of_thread.items()},
+                {activity: _compute_shares(some, start, end) for activity, some in of_thread.items()},
             )
         )
     return sorted(found, key=lambda each: (-each.busy, each.thread))
 
 
-def _shares(calls: Numbers, start: int, end: int) -> tuple[float, ...]:
+def _compute_shares(calls: Numbers, start: int, end: int) -> tuple[float, ...]:
     """Return the share of each slice covered by the calls."""
     width = max((end - start) / SLICES, 1e-9)
     begin = (calls[:, 1] - start) / width
     stop = np.minimum(begin + calls[:, 2] / width, SLICES)
     weight = calls[:, 3]
-    return tuple(np.clip(_covered(stop, weight) - _covered(begin, weight), 0, 1).round(4).tolist())
+    return tuple(np.clip(_sum_covered(stop, weight) - _sum_covered(begin, weight), 0, 1).round(4).tolist())
 
 
-def _covered(until: Numbers, weight: Numbers) -> Numbers:
+def _sum_covered(until: Numbers, weight: Numbers) -> Numbers:
     """Return the total part of each slice before the times `until`, in slices."""
     number = np.minimum(until.astype(np.int64), SLICES - 1)
     within = np.bincount(number, (until - number) * weight, SLICES)

@@ -1,1 +1,1 @@
-"""Costs by line: `compiles.py` with `changes.py`, `transfers.py`, `memory.py`, `waits.py`."""
+"""Costs by line: compilations (`compilations.py`, `changes.py`); memory, transfers and waits (`line_costs.py`)."""

@@ -1,4 +1,4 @@
-"""Differences between a compilation and the previous one of the same function: program, options and JAX's notes."""
+"""Compare a compilation with the previous one of the same function: program, options and JAX's notes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from framedex.model import Cause, Change, Noted, NotedArgument, Parameter, Signature
 
-MOST_VALUES = 50
+MAX_VALUES = 50
 """Limit of reported values per change: the first ones and the last."""
 
-# JAX's attributes of arguments and results, and the cause that each stands for.
-_ABOUT = {
+# The cause of a recompilation by the JAX attribute that changed.
+_CAUSE_OF_ATTRIBUTE = {
     "mhlo.sharding": Cause.SHARDING,
     "sdy.sharding": Cause.SHARDING,
     "tf.aliasing_output": Cause.DONATION,
@@ -21,21 +21,22 @@ _ABOUT = {
     "mhlo.layout_mode": Cause.LAYOUT,
     "mhlo.memory_kind": Cause.LAYOUT,
 }
-_NONE = {Cause.SHARDING: "not said", Cause.DONATION: "kept", Cause.LAYOUT: "default"}
+_DEFAULT_TEXTS = {Cause.SHARDING: "unspecified", Cause.DONATION: "kept", Cause.LAYOUT: "default"}
 
 
 class _Subject(NamedTuple):
-    """The subject of a change, as `what` and `parameter` of `Change` name it."""
+    """The subject of a change: `what` and `parameter` of `Change`."""
 
     what: str
     parameter: str = ""
 
 
-Step = tuple[Cause, _Subject, str, str]
+Difference = tuple[Cause, _Subject, str, str]
 """(cause, subject, old value, new value); both values are empty if unknown."""
 
 
-_AS_BEFORE = _Subject("arguments as before")  # if no argument changed according to JAX
+_SAME_ARGUMENTS = _Subject("same arguments")  # if no argument changed according to JAX
+_SAME_KEYS = _Subject("function, arguments and settings as before")  # if all that JAX's cache compares is known
 _NO_SUBJECT = _Subject("")
 _NUMBER = _Subject("number of arguments")
 _NOT_GIVEN, _NOT_SET = "not given", "not set"
@@ -61,23 +62,26 @@ class Compiled:
     options: Mapping[str, str] | None
 
 
-def steps(before: Compiled, after: Compiled) -> list[Step]:
+def compare_compilations(before: Compiled, after: Compiled) -> list[Difference]:
     """Return the differences: `Cause.SAME` if there are none, an empty list if too little is known."""
-    found: list[Step] = []
+    found: list[Difference] = []
     if before.signature is not None and after.signature is not None:
-        found += _of_arguments(before.signature, after.signature)
+        found += _compare_arguments(before.signature, after.signature)
     if before.noted is not None and after.noted is not None:
-        found += _of_notes(before, after)
+        found += _compare_notes(before, after)
     if before.options is not None and after.options is not None:
-        found += _of_options(before.options, after.options)
+        found += _compare_options(before.options, after.options)
     if found or before.signature is None or after.signature is None:
         return found
-    subject = _AS_BEFORE if before.noted is not None and after.noted is not None else _NO_SUBJECT
-    return list(_of_content(before.signature, after.signature, subject)) or [(Cause.SAME, subject, "", "")]
+    if before.noted is None or after.noted is None:
+        subject = _NO_SUBJECT
+    else:
+        subject = _SAME_ARGUMENTS if before.noted.keys is None or after.noted.keys is None else _SAME_KEYS
+    return list(_compare_contents(before.signature, after.signature, subject)) or [(Cause.SAME, subject, "", "")]
 
 
-def changes(found: Iterable[tuple[list[Step], int]]) -> tuple[Change, ...]:
-    """Return the changes over several compilations with their values, most frequent first."""
+def summarize_changes(found: Iterable[tuple[list[Difference], int]]) -> tuple[Change, ...]:
+    """Merge the differences of several compilations into changes with their values, most frequent first."""
     values: dict[tuple[Cause, _Subject], dict[str, None]] = {}
     times: Counter[tuple[Cause, _Subject]] = Counter()
     for each, count in found:
@@ -85,39 +89,39 @@ def changes(found: Iterable[tuple[list[Step], int]]) -> tuple[Change, ...]:
             times[cause, subject] += count
             values.setdefault((cause, subject), {}).update(dict.fromkeys(value for value in (old, new) if value))
     return tuple(
-        Change(cause, subject.what, _told(list(values[cause, subject])), subject.parameter)
+        Change(cause, subject.what, _limit_values(list(values[cause, subject])), subject.parameter)
         for (cause, subject), _ in times.most_common()
     )
 
 
-def _argument(place: int, name: str) -> _Subject:
+def _argument_subject(place: int, name: str) -> _Subject:
     """Return the subject of a change of the array argument at a 0-based position; `name` is empty if unknown."""
     if name:
         return _Subject(f"argument {place} ({name})", name)
     return _Subject(f"argument {place}", f"array argument {place + 1}")
 
 
-def _told(values: list[str]) -> tuple[str, ...]:
-    return tuple(values if len(values) <= MOST_VALUES else [*values[: MOST_VALUES - 1], values[-1]])
+def _limit_values(values: list[str]) -> tuple[str, ...]:
+    return tuple(values if len(values) <= MAX_VALUES else [*values[: MAX_VALUES - 1], values[-1]])
 
 
-def _of_arguments(before: Signature, after: Signature) -> Iterator[Step]:
+def _compare_arguments(before: Signature, after: Signature) -> Iterator[Difference]:
     if len(before.arguments) != len(after.arguments):
         yield Cause.ARGUMENTS, _NUMBER, str(len(before.arguments)), str(len(after.arguments))
         return
     if (before.partitions, before.replicas) != (after.partitions, after.replicas):
-        yield Cause.SHARDING, _Subject("devices"), _devices(before), _devices(after)
+        yield Cause.SHARDING, _Subject("devices"), _format_devices(before), _format_devices(after)
     for place, (old, new) in enumerate(zip(before.arguments, after.arguments, strict=True)):
         if old.name != new.name and old.name and new.name:
-            yield Cause.ARGUMENTS, _argument(place, ""), old.name, new.name
-        yield from _of_parameter(_argument(place, new.name), old, new)
+            yield Cause.ARGUMENTS, _argument_subject(place, ""), old.name, new.name
+        yield from _compare_parameters(_argument_subject(place, new.name), old, new)
 
 
-def _of_content(before: Signature, after: Signature, subject: _Subject) -> Iterator[Step]:
-    """Yield differences between programs with equal arguments; `subject` is that of a code change."""
+def _compare_contents(before: Signature, after: Signature, subject: _Subject) -> Iterator[Difference]:
+    """Yield differences between programs with equal arguments; `subject` is the subject of a code change."""
     for place, (old, new) in enumerate(zip(before.results, after.results, strict=False)):
         result = _Subject(f"result {place}")
-        yield from _of_attributes(result, old, new)
+        yield from _compare_attributes(result, old, new)
         if old.type != new.type:
             yield Cause.CODE, result, old.type, new.type
             return
@@ -129,56 +133,105 @@ def _of_content(before: Signature, after: Signature, subject: _Subject) -> Itera
         yield Cause.CONSTANTS, _Subject("constants"), ", ".join(gone.elements()), ", ".join(new_ones.elements())
 
 
-def _of_parameter(subject: _Subject, old: Parameter, new: Parameter) -> Iterator[Step]:
+def _compare_parameters(subject: _Subject, old: Parameter, new: Parameter) -> Iterator[Difference]:
     if old.type != new.type:
-        yield _of_types(subject, old, new)
-    yield from _of_attributes(subject, old, new)
+        yield _compare_types(subject, old, new)
+    yield from _compare_attributes(subject, old, new)
 
 
-def _of_types(subject: _Subject, old: Parameter | NotedArgument, new: Parameter | NotedArgument) -> Step:
+def _compare_types(subject: _Subject, old: Parameter | NotedArgument, new: Parameter | NotedArgument) -> Difference:
     of_old, of_new = old.type.partition("[")[0], new.type.partition("[")[0]
     return (Cause.SHAPE if of_old == of_new else Cause.DTYPE), subject, old.type, new.type
 
 
-def _of_notes(before: Compiled, after: Compiled) -> Iterator[Step]:
-    """Yield differences in JAX's notes that the two programs, if both are known, do not already show."""
+def _compare_notes(before: Compiled, after: Compiled) -> Iterator[Difference]:
+    """Yield differences in JAX's notes that the two programs do not already show."""
     assert before.noted is not None and after.noted is not None
     old_ones, new_ones = before.noted.arguments, after.noted.arguments
-    used, told = _in_programs(before.signature, after.signature)
+    used, shown = _read_program_arguments(before.signature, after.signature)
     has_programs = before.signature is not None and after.signature is not None
     if len(old_ones) == len(new_ones):
         for place, (old, new) in enumerate(zip(old_ones, new_ones, strict=True)):
-            subject = _argument(used.get(new.name, place), new.name)
+            subject = _argument_subject(used.get(new.name, place), new.name)
             if has_programs and used and new.name and new.name not in used:
                 subject = _Subject(f"unused argument {new.name}")
             if old.type == new.type and old.is_weak != new.is_weak:
-                yield Cause.WEAK_TYPE, subject, _weak(old), _weak(new)
-            elif old.type != new.type and new.name not in told:
-                yield _of_types(subject, old, new)
+                yield Cause.WEAK_TYPE, subject, _format_type(old), _format_type(new)
+            elif old.type != new.type and new.name not in shown:
+                yield _compare_types(subject, old, new)
     elif not has_programs:
         yield Cause.ARGUMENTS, _NUMBER, str(len(old_ones)), str(len(new_ones))
     old_values, new_values = dict(before.noted.statics), dict(after.noted.statics)
+    parts = list(_compare_keys(before.noted.keys or (), after.noted.keys or (), "static argument"))
     for name in dict.fromkeys((*old_values, *new_values)):
         was, now = old_values.get(name, _NOT_GIVEN), new_values.get(name, _NOT_GIVEN)
-        if was != now:
+        if was != now and not any(subject.startswith(name) for subject, _, _ in parts):
             yield Cause.STATIC, _Subject(name), was, now
+    yield from ((Cause.STATIC, _Subject(subject), was, now) for subject, was, now in parts)
+    if before.noted.keys is not None and after.noted.keys is not None:
+        yield from _compare_traces(before.noted, after.noted, has_new_types=bool(shown))
 
 
-def _in_programs(before: Signature | None, after: Signature | None) -> tuple[dict[str, int], set[str]]:
-    """Return argument positions by name, and the names whose change the programs themselves show."""
+def _compare_traces(before: Noted, after: Noted, *, has_new_types: bool) -> Iterator[Difference]:
+    """Yield differences in the facts that JAX's tracing cache compares besides types and static arguments.
+
+    With arguments of new types (`has_new_types`), the parameters of a primitive follow from these.
+    """
+    old, new = before.keys or (), after.keys or ()
+    for subject, was, now in _compare_keys(old, new, "structure"):
+        yield Cause.ARGUMENTS, _Subject(f"the structure of {subject}"), was, now
+    for subject, was, now in _compare_keys(old, new, "static data"):
+        yield Cause.STATIC_DATA, _Subject(subject), was, now
+    usual = dict(_values_of(new, "usual setting")) | dict(_values_of(old, "usual setting"))
+    for subject, was, now in _compare_keys(old, new, "setting"):
+        first = usual.get(subject, _NOT_SET)
+        old_value, new_value = (first if value is _NOT_GIVEN else value for value in (was, now))
+        yield Cause.SETTING, _Subject(subject), old_value, new_value
+    if before.defined != after.defined:
+        yield Cause.FUNCTION, _Subject(after.function), _format_definition(before), _format_definition(after)
+    else:
+        for subject, was, now in _compare_keys(old, new, "function"):
+            yield Cause.FUNCTION, _Subject(subject or after.function), was, now
+    if not has_new_types:
+        for subject, was, now in _compare_keys(old, new, "parameter"):
+            yield Cause.PARAMETER, _Subject(subject), was, now
+
+
+_Keys = tuple[tuple[str, str, str], ...]
+
+
+def _compare_keys(before: _Keys, after: _Keys, kind: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the subjects of one kind whose values differ, with both values."""
+    old, new = dict(_values_of(before, kind)), dict(_values_of(after, kind))
+    for subject in dict.fromkeys((*old, *new)):
+        was, now = old.get(subject, _NOT_GIVEN), new.get(subject, _NOT_GIVEN)
+        if was != now:
+            yield subject, was, now
+
+
+def _values_of(keys: _Keys, kind: str) -> Iterator[tuple[str, str]]:
+    return ((subject, value) for known, subject, value in keys if known == kind)
+
+
+def _format_definition(noted: Noted) -> str:
+    return f"{noted.function} at {noted.defined}"
+
+
+def _read_program_arguments(before: Signature | None, after: Signature | None) -> tuple[dict[str, int], set[str]]:
+    """Return argument positions by name, and the names of arguments whose change the programs show."""
     if before is None or after is None:
         return {}, set()
     pairs = list(zip(before.arguments, after.arguments, strict=False))
     is_told = len(before.arguments) != len(after.arguments)
-    told = {new.name for old, new in pairs if is_told or old.type != new.type}
-    return {new.name: place for place, new in enumerate(after.arguments) if new.name}, told
+    shown = {new.name for old, new in pairs if is_told or old.type != new.type}
+    return {new.name: place for place, new in enumerate(after.arguments) if new.name}, shown
 
 
-def _weak(argument: NotedArgument) -> str:
+def _format_type(argument: NotedArgument) -> str:
     return f"{'weak ' if argument.is_weak else ''}{argument.type}"
 
 
-def _of_options(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Step]:
+def _compare_options(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Difference]:
     """Yield differences in the requested options."""
     if before is after:
         return
@@ -189,25 +242,25 @@ def _of_options(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator
             yield Cause.OPTIONS, _Subject(name), was, now
 
 
-def _of_attributes(subject: _Subject, old: Parameter, new: Parameter) -> Iterator[Step]:
-    told = {}
+def _compare_attributes(subject: _Subject, old: Parameter, new: Parameter) -> Iterator[Difference]:
+    shown = {}
     for key in (*old.attributes, *new.attributes):
-        cause = _ABOUT.get(key)
+        cause = _CAUSE_OF_ATTRIBUTE.get(key)
         if cause is not None and old.attributes.get(key) != new.attributes.get(key):
-            told[cause] = (_said(cause, old), _said(cause, new))
-    for cause, (was, now) in told.items():
+            shown[cause] = (_format_attributes(cause, old), _format_attributes(cause, new))
+    for cause, (was, now) in shown.items():
         if was != now:
             yield cause, subject, was, now
 
 
-def _said(cause: Cause, parameter: Parameter) -> str:
+def _format_attributes(cause: Cause, parameter: Parameter) -> str:
     """Return the value of a parameter's attributes for one cause."""
-    said = [value for key, value in parameter.attributes.items() if _ABOUT.get(key) is cause]
+    values = [value for key, value in parameter.attributes.items() if _CAUSE_OF_ATTRIBUTE.get(key) is cause]
     if cause is Cause.DONATION:
-        return "donated" if said else _NONE[cause]
-    return ", ".join(said) or _NONE[cause]
+        return "donated" if values else _DEFAULT_TEXTS[cause]
+    return ", ".join(values) or _DEFAULT_TEXTS[cause]
 
 
-def _devices(signature: Signature) -> str:
+def _format_devices(signature: Signature) -> str:
     replicas = "" if signature.replicas in ("", "1") else f" x {signature.replicas} replicas"
     return f"{signature.partitions or '?'}{replicas}"

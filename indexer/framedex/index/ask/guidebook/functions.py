@@ -1,44 +1,68 @@
-"""Observations of a capture about each boundary function that it called."""
+"""Observe the boundary functions that a capture called: times, paths, lines, examples and errors."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from framedex.index.ask.call.totals import function_totals
-from framedex.index.ask.guidebook.examples import errors_of_functions, examples_of_functions
-from framedex.index.ask.guidebook.objects import ObjectUses, object_uses
-from framedex.index.ask.guidebook.orders import call_orders
-from framedex.index.ask.guidebook.runs import BEHAVIOURS
-from framedex.index.ask.guidebook.stacks import Ways, lines_of_functions, ways_of_functions
-from framedex.index.read.rows import Reader
-from framedex.model import CallFilter
-from framedex.model.guidebook.observed import Counted, LifeCycle, Observed
+from framedex.calltext import values_by_name
+from framedex.errortext import error_name
+from framedex.index.ask.call.objects import name_objects
+from framedex.index.ask.call.totals import sum_functions
+from framedex.index.ask.guidebook.stacks import (
+    PublicPlaces,
+    StackPaths,
+    count_paths_to_functions,
+    lines_of_functions,
+    lines_of_stacks,
+    shorten_paths,
+)
+from framedex.index.ask.guidebook.usage import ObjectUses, count_call_orders, count_object_uses
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, build_call
+from framedex.model import CallFilter, CallRow
+from framedex.model.guidebook import Counted, Example, LifeCycle, Observed, SeenError
 from framedex.roadtrees import RoadTrees
 
-_MOST_LINES = 50  # limit of program lines per function
-_MAIN = "main"
+BEHAVIOUR_BOUNDARY = "behaviour"
+"""The boundary of `framedex run --behaviour`: its calls are not API calls, but they change API calls."""
+
+_MAX_LINES = 50  # limit of program lines per function
+_MAIN_THREAD = "main"
 
 
-def observed_functions(reader: Reader, capture: int, run: str, ways: Ways) -> tuple[list[Observed], list[LifeCycle]]:
+MAX_EXAMPLES = 3
+
+_MAX_CALLS_READ = 24  # limit of calls read per function
+
+_MAX_MESSAGE_CHARS = 2_000  # characters
+
+_IDENTITIES = re.compile(r"0x[0-9a-f]+|#\d+")
+"""Parts that differ between similar calls: addresses and object numbers."""
+
+
+def observe_functions(
+    reader: Reader, capture: int, run: str, stack_paths: StackPaths
+) -> tuple[list[Observed], list[LifeCycle]]:
     """Return the called functions, by name, and the object types of a capture; `run` is its run key."""
-    ways_to = ways_of_functions(reader, ways)
-    lines = lines_of_functions(reader, ways)
-    orders = call_orders(reader, capture)
-    objects = object_uses(reader, capture)
-    examples = examples_of_functions(reader, capture, ways.places)
-    errors = errors_of_functions(reader, capture)
-    threads = _threads(reader, capture)
+    paths_to = count_paths_to_functions(reader, stack_paths)
+    lines = lines_of_functions(reader, stack_paths)
+    orders = count_call_orders(reader, capture)
+    objects = count_object_uses(reader, capture)
+    examples = find_examples(reader, capture, stack_paths.places)
+    errors = find_errors(reader, capture)
+    threads = _read_threads(reader, capture)
     names: dict[int, str] = dict(reader.rows("SELECT id, name FROM boundaries"))
     ids = {(boundary, name): each for each, boundary, name in reader.rows("SELECT id, boundary, name FROM boundaries")}
     found = []
-    for totals in function_totals(reader, CallFilter(capture=capture), by_thread=False):
-        if totals.boundary == BEHAVIOURS:
+    for totals in sum_functions(reader, CallFilter(capture=capture), by_thread=False):
+        if totals.boundary == BEHAVIOUR_BOUNDARY:
             continue
         function = ids[totals.boundary, totals.function]
         trees = RoadTrees()
-        for way, calls in sorted(ways_to.get(function, Counter()).items(), key=lambda item: -item[1]):
-            trees.add_way(way, calls)
+        for path, calls in sorted(paths_to.get(function, Counter()).items(), key=lambda item: -item[1]):
+            trees.add_path(path, calls)
         roads, left_out = trees.cut()
         returned = totals.calls > totals.never_returned
         found.append(
@@ -50,33 +74,33 @@ def observed_functions(reader: Reader, capture: int, run: str, ways: Ways) -> tu
                 median=totals.median if returned else None,
                 p90=totals.p90 if returned else None,
                 longest=totals.longest if returned else None,
-                lines=tuple(lines.get(function, Counter()).most_common(_MOST_LINES)),
+                lines=tuple(lines.get(function, Counter()).most_common(_MAX_LINES)),
                 roads=roads,
                 roads_left_out=left_out,
                 examples=examples.get(function, ()),
                 errors=errors.get(function, ()),
-                before=_counted({names[a]: n for (a, b), n in orders.following.items() if b == function}),
-                after=_counted({names[b]: n for (a, b), n in orders.following.items() if a == function}),
-                inside=_counted({names[a]: n for (a, b), n in orders.inside.items() if b == function}),
-                makes=_of_function(objects.made, function),
-                uses=_of_function(objects.used, function),
-                ends=_of_function(_ended(objects), function),
-                threads=_counted(threads[function]),
+                before=_sort_counts({names[a]: n for (a, b), n in orders.following.items() if b == function}),
+                after=_sort_counts({names[b]: n for (a, b), n in orders.following.items() if a == function}),
+                inside=_sort_counts({names[a]: n for (a, b), n in orders.inside.items() if b == function}),
+                makes=_counts_of_function(objects.created, function),
+                uses=_counts_of_function(objects.used, function),
+                ends=_counts_of_function(_merge_ends(objects), function),
+                threads=_sort_counts(threads[function]),
             )
         )
-    return sorted(found, key=lambda each: (each.function, each.boundary)), _life_cycles(objects, names, run)
+    return sorted(found, key=lambda each: (each.function, each.boundary)), _build_life_cycles(objects, names, run)
 
 
-def _life_cycles(objects: ObjectUses, names: Mapping[int, str], run: str) -> list[LifeCycle]:
+def _build_life_cycles(objects: ObjectUses, names: Mapping[int, str], run: str) -> list[LifeCycle]:
     def by_name(counts: Mapping[int, int]) -> tuple[Counted, ...]:
-        return _counted({names[function]: count for function, count in counts.items()})
+        return _sort_counts({names[function]: count for function, count in counts.items()})
 
     return [
         LifeCycle(
             run=run,
             type=kind,
             objects=objects.all[kind],
-            made=by_name(objects.made[kind]),
+            made=by_name(objects.created[kind]),
             used=by_name(objects.used[kind]),
             deleted=by_name(objects.deleted[kind]),
             destroyed=by_name(objects.destroyed[kind]),
@@ -86,7 +110,7 @@ def _life_cycles(objects: ObjectUses, names: Mapping[int, str], run: str) -> lis
     ]
 
 
-def _threads(reader: Reader, capture: int) -> dict[int, Counter[str]]:
+def _read_threads(reader: Reader, capture: int) -> dict[int, Counter[str]]:
     """Return thread names by boundary function (its id); the system's thread ids differ in each run."""
     found: dict[int, Counter[str]] = {}
     for function, name, label, calls in reader.rows(
@@ -94,21 +118,67 @@ def _threads(reader: Reader, capture: int) -> dict[int, Counter[str]]:
         " WHERE k.capture = ? AND k.calls > 0 GROUP BY k.boundary, t.id",
         capture,
     ):
-        found.setdefault(function, Counter())[_MAIN if label == _MAIN else name] += calls
+        found.setdefault(function, Counter())[_MAIN_THREAD if label == _MAIN_THREAD else name] += calls
     return found
 
 
-def _ended(objects: ObjectUses) -> dict[str, Counter[int]]:
+def _merge_ends(objects: ObjectUses) -> dict[str, Counter[int]]:
     """Return the deleted or destroyed objects, by type and function."""
     return {kind: objects.deleted[kind] + objects.destroyed[kind] for kind in objects.all}
 
 
-def _of_function(counts: Mapping[str, Counter[int]], function: int) -> tuple[Counted, ...]:
-    return _counted({kind: by_function[function] for kind, by_function in counts.items()})
+def _counts_of_function(counts: Mapping[str, Counter[int]], function: int) -> tuple[Counted, ...]:
+    return _sort_counts({kind: by_function[function] for kind, by_function in counts.items()})
 
 
-def _counted(counts: Mapping[str, int]) -> tuple[Counted, ...]:
+def _sort_counts(counts: Mapping[str, int]) -> tuple[Counted, ...]:
     """Return the counts as a tuple, most first."""
     return tuple(
         Counted(name, count) for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count
     )
+
+
+def find_examples(reader: Reader, capture: int, places: PublicPlaces) -> dict[int, tuple[Example, ...]]:
+    """Return examples by boundary function (its id): the first calls whose values differ beyond object identity."""
+    rows = reader.rows(
+        "SELECT boundary, call FROM (SELECT boundary, first_call AS call, calls FROM call_kinds"
+        " WHERE capture = ?1 AND calls > 0 AND error = 0 UNION SELECT boundary, latest_call, calls FROM call_kinds"
+        " WHERE capture = ?1 AND calls > 1 AND error = 0) ORDER BY boundary, calls DESC, call",
+        capture,
+    )
+    chosen: dict[int, list[int]] = {}
+    for boundary, call in rows:
+        of_boundary = chosen.setdefault(boundary, [])
+        if len(of_boundary) < _MAX_CALLS_READ:
+            of_boundary.append(call)
+    calls = _read_calls(reader, (call for of_boundary in chosen.values() for call in of_boundary))
+    lines = lines_of_stacks(reader, {call.stack for call in calls.values()}, places)
+    found = {}
+    for boundary, of_boundary in chosen.items():
+        distinct: dict[tuple[tuple[str, str], ...], Example] = {}
+        for call in sorted(of_boundary):
+            values = tuple((name, shorten_paths(text)) for name, text in values_by_name(calls[call]))
+            kind = tuple((name, _IDENTITIES.sub("", text)) for name, text in values)
+            distinct.setdefault(kind, Example(values, lines.get(calls[call].stack)))
+        found[boundary] = tuple(distinct.values())[:MAX_EXAMPLES]
+    return found
+
+
+def find_errors(reader: Reader, capture: int) -> dict[int, tuple[SeenError, ...]]:
+    """Return the errors of calls by boundary function (its id), most calls first."""
+    rows = reader.rows(
+        "SELECT boundary, error, sum(calls), min(first_call) FROM call_kinds"
+        " WHERE capture = ? AND calls > 0 AND error > 0 GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2",
+        capture,
+    )
+    calls = _read_calls(reader, (call for *_, call in rows))
+    found: dict[int, tuple[SeenError, ...]] = {}
+    for boundary, error, count, call in rows:
+        message = shorten_paths(str(calls[call].arguments.get("error_message") or ""))[:_MAX_MESSAGE_CHARS]
+        found[boundary] = (*found.get(boundary, ()), SeenError(error_name(error), message, count))
+    return found
+
+
+def _read_calls(reader: Reader, wanted: Iterable[int]) -> dict[int, CallRow]:
+    rows = reader.rows(f"SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.id {IN_JSON}", json_list(wanted))
+    return {call.id: call for call in name_objects(reader, list(map(build_call, rows)))}

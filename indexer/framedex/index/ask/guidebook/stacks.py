@@ -1,33 +1,94 @@
-"""The stacks of a capture's functions, as paths from the outermost shown frame to the call."""
+"""The stacks of a capture's functions, with public locations and without paths of the recording machine."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from framedex.index.ask.call.pythonlines import python_nodes
-from framedex.index.ask.capture.tree import capture_tree
-from framedex.index.ask.guidebook.places import NOWHERE, PublicPlaces
+from framedex.index.ask.call.python_lines import python_nodes
+from framedex.index.ask.capture.contents import read_capture_tree
 from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.read.locations import Urls
 from framedex.index.read.rows import Reader, frames_by_id
-from framedex.model import FrameRow, Role
-from framedex.model.guidebook.observed import Passed, Place
+from framedex.model import FrameRow, How, Language, Role, is_of_nearest_release
+from framedex.model.guidebook import Passed, Place
+from framedex.model.locations import path_in_repository
+
+NO_PLACE = Place("", None, "")
+
+# Directories of installed packages, and of frameworks, which may be anywhere.
+_PACKAGES = re.compile(r".*/(?:(?:site|dist)-packages/(?P<installed>.+)|(?P<framework>(?:torch_xla|pypjrt)/.+))")
+
+
+# An absolute path of at least two parts, not preceded by a word as in `https://x/y` and `jit(f)/sin/x`. System paths
+# are the same on every machine and stay.
+_PATH = re.compile(r"(?<![\w/.:)\]-])/(?!dev/|proc/|sys/)(?:[\w.+@%~=-]+/)+[\w.+@%~=-]+")
 
 UNMERGED = "native frames that could not be merged with those of Python"
 
-_OUTERMOST, _INNERMOST = 40, 80
-"""Numbers of frames shown of a longer path: recursion can be thousands deep."""
+_MAX_OUTER_FRAMES, _MAX_INNER_FRAMES = 40, 80
+"""Limits of frames shown at the ends of a path: recursion can be thousands of frames deep."""
 
-Way = tuple[Passed, ...]
+ShownPath = tuple[Passed, ...]
 
 
-class Ways:
+class PublicPlaces:
+    """Maps the frames of a capture to public places, using its recorded components."""
+
+    def __init__(self, reader: Reader, capture: int) -> None:
+        self._urls = Urls(reader, capture)
+        self._cached_place = cache(self._build_place)
+        self._places: dict[int, Place] = {}
+
+    def find(self, frame: FrameRow) -> Place:
+        """Return the place: the recorded line if the file has changed since, the binary's name if there is no line."""
+        found = self._places.get(frame.id)
+        if found is None:
+            found = self._places[frame.id] = self._find_place(frame)
+        return found
+
+    def _find_place(self, frame: FrameRow) -> Place:
+        if frame.function.language is Language.PYTHON and frame.line:
+            return self._cached_place(frame.function.module, frame.line, How.EXACT.value)
+        location = frame.location
+        if location is None:
+            return Place(file_name(frame.module), None, "")
+        line = location.line if location.moved_from is None else location.moved_from
+        return self._cached_place(location.path, line, location.how.value)
+
+    def _build_place(self, path: str, line: int, how: str) -> Place:
+        nearest = " (nearest release)" if is_of_nearest_release(path) else ""
+        public = self._urls.find_public(path, line)
+        shown = public.path if public is not None else shorten_path(path)
+        return Place(f"{shown}:{line}{nearest}", public.url if public is not None else None, how)
+
+
+def shorten_path(path: str) -> str:
+    """Return a path without machine-specific parts: from its package on, within its repository, or the file name."""
+    if match := _PACKAGES.fullmatch(path):
+        return match["installed"] or match["framework"]
+    inside = path_in_repository(path)
+    return inside if inside != path else file_name(path)
+
+
+def file_name(path: str) -> str:
+    """Return the last part of a path; a name that is not a path (`<string>`) is returned unchanged."""
+    return path.rpartition("/")[2] if path.startswith("/") else path
+
+
+def shorten_paths(text: str) -> str:
+    """Return the text with every absolute path cut to its machine-independent part."""
+    return _PATH.sub(lambda match: shorten_path(match[0]), text)
+
+
+class StackPaths:
     """The paths to the nodes of a capture's tree."""
 
     def __init__(self, reader: Reader, capture: int) -> None:
-        self.tree = capture_tree(reader, capture)
+        self.tree = read_capture_tree(reader, capture)
         self.places = PublicPlaces(reader, capture)
         self.chain = cache(self._chain)
         self._parents = {node: parent for node, parent, _ in self.tree.nodes}
@@ -42,8 +103,8 @@ class Ways:
             leaf = self._parents[leaf]
         return found[::-1]
 
-    def way(self, frames: Sequence[FrameRow], boundary: str) -> Way:
-        """Return the shown frames of a path to a boundary function's call, without the boundary function."""
+    def build_path(self, frames: Sequence[FrameRow], boundary: str) -> ShownPath:
+        """Return the shown frames of a path to a call, without the boundary function itself."""
         if frames and frames[-1].function.name == boundary:
             frames = frames[:-1]
         steps = []
@@ -52,35 +113,39 @@ class Ways:
             if frame.function.role is not Role.CODE:
                 folded += 1
                 continue
-            steps.append(Passed(frame.function.name, frame.function.language.value, self.places.of(frame), folded))
+            steps.append(Passed(frame.function.name, frame.function.language.value, self.places.find(frame), folded))
             folded = 0
-        return _without_middle(tuple(steps))
+        return _cut_middle(tuple(steps))
 
 
-def _without_middle(way: Way) -> Way:
-    if len(way) <= _OUTERMOST + _INNERMOST:
-        return way
-    inner = way[-_INNERMOST:]
-    return (*way[:_OUTERMOST], replace(inner[0], folded=len(way) - _OUTERMOST - _INNERMOST), *inner[1:])
+def _cut_middle(path: ShownPath) -> ShownPath:
+    if len(path) <= _MAX_OUTER_FRAMES + _MAX_INNER_FRAMES:
+        return path
+    inner = path[-_MAX_INNER_FRAMES:]
+    return (
+        *path[:_MAX_OUTER_FRAMES],
+        replace(inner[0], folded=len(path) - _MAX_OUTER_FRAMES - _MAX_INNER_FRAMES),
+        *inner[1:],
+    )
 
 
-def ways_of_functions(reader: Reader, ways: Ways) -> dict[int, Counter[Way]]:
+def count_paths_to_functions(reader: Reader, stack_paths: StackPaths) -> dict[int, Counter[ShownPath]]:
     """Return the paths to calls by boundary function (its id), with their numbers of calls."""
     names: dict[int, str] = dict(reader.rows("SELECT id, name FROM boundaries"))
-    found: dict[int, Counter[Way]] = {}
-    for end in ways.tree.ends:
-        way = ways.way(ways.chain(end.leaf), names[end.boundary])
+    found: dict[int, Counter[ShownPath]] = {}
+    for end in stack_paths.tree.ends:
+        path = stack_paths.build_path(stack_paths.chain(end.leaf), names[end.boundary])
         if end.python_leaf:
-            way = (Passed(UNMERGED, "native", NOWHERE, 0), *way)
-        found.setdefault(end.boundary, Counter())[way] += end.calls
+            path = (Passed(UNMERGED, "native", NO_PLACE, 0), *path)
+        found.setdefault(end.boundary, Counter())[path] += end.calls
     return found
 
 
-def lines_of_functions(reader: Reader, ways: Ways) -> dict[int, Counter[Place]]:
+def lines_of_functions(reader: Reader, stack_paths: StackPaths) -> dict[int, Counter[Place]]:
     """Return the program lines that led to calls by boundary function (its id), with their numbers of calls."""
-    lines = lines_of_stacks(reader, {end.stack for end in ways.tree.ends}, ways.places)
+    lines = lines_of_stacks(reader, {end.stack for end in stack_paths.tree.ends}, stack_paths.places)
     found: dict[int, Counter[Place]] = {}
-    for end in ways.tree.ends:
+    for end in stack_paths.tree.ends:
         if end.stack in lines:
             found.setdefault(end.boundary, Counter())[lines[end.stack]] += end.calls
     return found
@@ -92,4 +157,4 @@ def lines_of_stacks(reader: Reader, stacks: Iterable[int], places: PublicPlaces)
     query = f"SELECT n.id, u.frame FROM nodes n JOIN nodes u ON u.id = n.user_node WHERE n.id {IN_JSON}"
     frame_of: dict[int, int] = dict(reader.rows(query, json_list(set(nodes.values()))))
     frames = frames_by_id(reader, set(frame_of.values()))
-    return {stack: places.of(frames[frame_of[node]]) for stack, node in nodes.items() if node in frame_of}
+    return {stack: places.find(frames[frame_of[node]]) for stack, node in nodes.items() if node in frame_of}

@@ -1,30 +1,64 @@
-"""`Line` and `File`: all queries for a line or a file, each implemented in its own module."""
+"""`Line` and `File`: all queries for a line or a file."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from framedex.index.ask.answers import answer_of_file, answer_of_line
-from framedex.index.ask.line import (
-    linked,
-    outward,
-    recorded,
-    roads,
-    since,
-    static_callers,
-    static_calls,
-    steps,
+from framedex.index.ask.line.recorded_file import (
+    file_troubles,
+    is_recorded,
+    line_marks,
+    recorded_functions,
+    recorded_lines,
 )
-from framedex.index.ask.line.ends import boundary_ends
+from framedex.index.ask.line.roads import (
+    inward,
+    inward_readable,
+    outward_readable,
+    program_lines,
+    roads_inward,
+    roads_outward,
+)
 from framedex.index.ask.line.stacks import stacks_of_file, stacks_of_line
-from framedex.index.ask.line.summary import line_summary
-from framedex.index.ask.line.troubles import file_troubles
+from framedex.index.ask.line.static_calls import static_callees, static_callers
+from framedex.index.ask.line.summary import boundary_ends, line_summary
 from framedex.index.ask.name.functions import functions_at
-from framedex.index.read.asked import AskedFile, AskedLine
+from framedex.index.read.subjects import AskedFile, AskedLine, answer_of_file, answer_of_line
+from framedex.model import How, LinkedCalls, LinkHow, Location, Stale
 
 if TYPE_CHECKING:
     from framedex.ffi.model import FfiUse
     from framedex.model import Nearby, ProgramMark, ProgramRun, ProgramUse
+
+
+def location_since_recording(line: AskedLine) -> Location:
+    """Return the location of the line; `stale` and `moved_from` report its change since the latest recording.
+
+    A line that did not exist then has neither.
+    """
+    change = line.change()
+    if change is None:
+        return Location(line.path, line.line, How.EXACT)
+    if change.lines is None:
+        return Location(line.path, line.line, How.EXACT, stale=Stale.UNKNOWN)
+    recorded_line = next(filter(None, (state.to_recorded(line.line) for state in line.states())), None)
+    if recorded_line is None or recorded_line == line.line:
+        return Location(line.path, line.line, How.EXACT)
+    return Location(line.path, line.line, How.EXACT, stale=Stale.MOVED, moved_from=recorded_line)
+
+
+def linked_calls(line: AskedLine) -> list[LinkedCalls]:
+    """Return the calls on threads without Python that were dispatched from the line, most calls first.
+
+    Calls with several candidate dispatch sites are left out.
+    """
+    rows = line.reader.rows(
+        "SELECT b.name, b.boundary, l.how, sum(l.calls) AS calls, sum(l.duration), max(l.latest_call)"
+        f" FROM {line.reader.totals_table('line_links')} l"
+        f" JOIN boundaries b ON b.id = l.boundary WHERE {line.condition('l')}"
+        " GROUP BY b.id, l.how ORDER BY calls DESC, b.name"
+    )
+    return [LinkedCalls(function, boundary, LinkHow(how), *totals) for function, boundary, how, *totals in rows]
 
 
 class Line(AskedLine):
@@ -35,26 +69,26 @@ class Line(AskedLine):
     """
 
     summary = line_summary
-    since_recorded = since.since_recorded
+    location_since_recording = location_since_recording
     stacks = stacks_of_line
     ends = boundary_ends
-    inward = steps.inward
-    inward_readable = steps.inward_readable
-    outward_readable = steps.outward_readable
-    roads_inward = roads.roads_inward
-    roads_outward = outward.roads_outward
-    program_lines = outward.program_lines
-    linked_calls = linked.linked_calls
+    inward = inward
+    inward_readable = inward_readable
+    outward_readable = outward_readable
+    roads_inward = roads_inward
+    roads_outward = roads_outward
+    program_lines = program_lines
+    linked_calls = linked_calls
     functions = functions_at
     answer_of = answer_of_line
-    static_callees = static_calls.static_callees
-    static_callers = static_callers.static_callers
+    static_callees = static_callees
+    static_callers = static_callers
 
     def ffi_uses(self) -> list[FfiUse]:
-        """Return the FFI targets called at the line, and those whose handler's source contains it."""
-        from framedex.index.ask.ffi import uses_at  # imported here because the other queries do not need FFI
+        """Return the FFI targets called at the line, and the targets whose handler's source contains it."""
+        from framedex.index.ask.ffi import find_ffi_uses  # imported here because the other queries do not need FFI
 
-        return uses_at(self)
+        return find_ffi_uses(self)
 
     def program_uses(self) -> list[ProgramUse]:
         """Return the compiled programs with ops from the line, or from functions that it called; most runs first."""
@@ -78,10 +112,10 @@ class Line(AskedLine):
 class File(AskedFile):
     """A file with the data recorded in it by the captures that `answer_of` reports."""
 
-    recorded_lines = recorded.recorded_lines
-    is_recorded = recorded.is_recorded
-    marks = recorded.line_marks
-    functions = recorded.recorded_functions
+    recorded_lines = recorded_lines
+    is_recorded = is_recorded
+    marks = line_marks
+    functions = recorded_functions
     stacks = stacks_of_file
     answer_of = answer_of_file
     troubles = file_troubles

@@ -1,4 +1,4 @@
-"""The nearest lines with recorded data around a line without any, and the reason for the gap."""
+"""Find the reason why a line has no recorded data, and the nearest lines that have some."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
 from framedex.index.ask.line.programs import program_marks
-from framedex.index.ask.line.recorded import recorded_lines
-from framedex.index.read.asked import AskedLine
+from framedex.index.ask.line.recorded_file import recorded_lines
+from framedex.index.read.subjects import AskedLine
 from framedex.model import How, Location, Nearby, NearLine
 from framedex.regularfile import read_regular_text
-from framedex.sources.python_trees import parse_python
+from framedex.sources.python_syntax import parse_python
 
-_NO_CALL = "it made no call, or was not reached"
-_LARGEST = 1 << 20  # bytes; larger files are not parsed
+_NO_CALL = "it made no call or was not reached"
+_MAX_FILE_BYTES = 1 << 20  # bytes; larger files are not parsed
 
 
 def nearby(line: AskedLine) -> Nearby:
@@ -35,23 +35,23 @@ def nearby(line: AskedLine) -> Nearby:
     ]
     if line.line in ops:
         return Nearby(f"it is inside {' and '.join(ops[line.line].programs)}, where its ops ran", tuple(found))
-    return Nearby(_why(line, known, calls.keys()), tuple(found))
+    return Nearby(_explain_gap(line, known, calls.keys()), tuple(found))
 
 
-def _why(line: AskedLine, known: Sequence[int], passed: Set[int]) -> str:
-    if all(state.then(line.line) is None for state in line.states()):
+def _explain_gap(line: AskedLine, known: Sequence[int], passed: Set[int]) -> str:
+    if all(state.to_recorded(line.line) is None for state in line.states()):
         return "the line was typed or changed after the recording: record the program again"
     if not known:
         return "nothing was recorded in this file"
-    text = _text(line)
+    text = _read_text(line)
     lines = text.splitlines()
     if line.line > len(lines):
-        return f"the file has {len(lines):,} lines" if lines else "its file is not here"
+        return f"the file has {len(lines):,} lines" if lines else "its file is not on this machine"
     written = lines[line.line - 1].strip()
     if not written:
         return "the line is empty"
     if not line.path.endswith(".py"):
-        return _why_of_native(line)
+        return _explain_native_gap(line)
     if written.startswith("#"):
         return "the line is a comment"
     function = next(_functions_around(text, line.line), None)
@@ -60,40 +60,40 @@ def _why(line: AskedLine, known: Sequence[int], passed: Set[int]) -> str:
     name, first, last = function
     inside = [number for number in known if first <= number <= last]
     if not inside:
-        return f"nothing of {name} was recorded: it was not reached, or what it computes is not used"
-    # A function that calls passed ran as plain Python, even if its eager ops were compiled into small programs.
-    if passed.isdisjoint(inside) and (program := _program_name(line, inside)):
+        return f"nothing in {name} was recorded: it was not reached, or its result is unused"
+    # A function with calls ran as plain Python, even if its eager ops were compiled into small programs.
+    if passed.isdisjoint(inside) and (program := _find_program_name(line, inside)):
         return (
-            f"no op of {program} comes from it: what it does is done while {name} is traced, its result is not used,"
+            f"no op of {program} comes from it: it runs only while {name} is traced, its result is unused,"
             " or it was not reached"
         )
     return _NO_CALL
 
 
-def _why_of_native(line: AskedLine) -> str:
-    from framedex.index.ask.ffi import uses_at  # imported here because it loads the handler analysis
+def _explain_native_gap(line: AskedLine) -> str:
+    from framedex.index.ask.ffi import find_ffi_uses  # imported here because it loads the handler analysis
 
-    targets = sorted({use.target for use in uses_at(line) if use.handlers})
+    targets = sorted({use.target for use in find_ffi_uses(line) if use.handlers})
     if not targets:
         return _NO_CALL
-    return f"the runs of {' and '.join(targets)} stand on the line that registers the FFI handler"
+    return f"the runs of {' and '.join(targets)} are on the line that registers the FFI handler"
 
 
-def _program_name(line: AskedLine, lines: Sequence[int]) -> str:
+def _find_program_name(line: AskedLine, lines: Sequence[int]) -> str:
     """Return the latest program with ops from one of these lines, or "" if there is none."""
     row = line.reader.row(
         "SELECT p.name FROM program_frames fr JOIN program_lines l ON l.frame = fr.id JOIN programs p"
-        f" ON p.id = l.program WHERE {line.on_lines('fr', lines)}"
+        f" ON p.id = l.program WHERE {line.lines_condition('fr', lines)}"
         " AND EXISTS (SELECT 1 FROM compilations c"
-        f" WHERE c.program = p.id{line.reader.scope.counted('c')}) ORDER BY p.id DESC LIMIT 1"
+        f" WHERE c.program = p.id{line.reader.scope.capture_condition('c')}) ORDER BY p.id DESC LIMIT 1"
     )
     return "" if row is None else str(row[0])
 
 
-def _text(line: AskedLine) -> str:
-    file = line.reader.memory.file(line.path)
+def _read_text(line: AskedLine) -> str:
+    file = line.reader.cache.find_file(line.path)
     try:
-        return "" if file is None or file.size > _LARGEST else read_regular_text(Path(line.path))
+        return "" if file is None or file.size > _MAX_FILE_BYTES else read_regular_text(Path(line.path))
     except OSError:
         return ""
 

@@ -1,4 +1,4 @@
-"""The programs with ops from a line, and the programs run from it."""
+"""Compiled programs of a line: the programs with ops from it, and the programs that it ran."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from framedex.index.ask.call.pythonlines import python_lines
+from framedex.index.ask.call.python_lines import python_lines
 from framedex.index.ask.line.stacks import longest_stacks_of_line
 from framedex.index.file.conventions import IN_JSON, Row, json_list
-from framedex.index.read.asked import AskedFile, AskedLine
 from framedex.index.read.rows import Reader
+from framedex.index.read.subjects import AskedFile, AskedLine
 from framedex.model import (
     Compilation,
     How,
@@ -23,38 +23,43 @@ from framedex.model import (
     PythonLine,
 )
 
-MOST_USES = 20
+MAX_USES = 20
 """Limit of program names reported per line: those with most runs."""
 
-MOST_PROGRAMS = 1_000
+MAX_PROGRAMS = 1_000
 """Limit of programs read per line: the latest."""
 
-MOST_COMPILATIONS = 20
+MAX_COMPILATIONS = 20
 """Limit of compilations reported per program name: the latest."""
 
-MOST_LINES = 20
+MAX_LINES = 20
 """Limit of lines reported inside a program and among its neighbours."""
 
-MOST_STACKS = 500
+MAX_STACKS = 500
 """Limit of stacks through a line whose programs are reported: those with the longest duration."""
 
-_PLACE = "f.path, fr.line, v.modified, v.size, v.blob"
-_TABLES = "JOIN files f ON f.id = fr.file LEFT JOIN file_versions v ON v.id = fr.version"
-_PLAIN = {"constant", "broadcast_in_dim", "convert", "reshape"}  # helpers of other ops, sorted last
+_LOCATION_COLUMNS = "f.path, fr.line, v.modified, v.size, v.blob"
+_LOCATION_JOINS = "JOIN files f ON f.id = fr.file LEFT JOIN file_versions v ON v.id = fr.version"
+_HELPER_OPS = {
+    "constant",
+    "broadcast_in_dim",
+    "convert",
+    "reshape",
+}  # sorted last: they only prepare values for other ops
 
 
 def program_uses(line: AskedLine) -> list[ProgramUse]:
     """Return the programs with ops from the line, or from functions that it called; most runs first."""
-    frames = _frames(line)
+    frames = _find_frames(line)
     if not frames:
         return []
-    programs = _programs(line.reader, [frame for frame, _ in frames], line.capture)
+    programs = _find_programs(line.reader, [frame for frame, _ in frames], line.capture)
     by_name: dict[str, list[int]] = {}
     for program, name in programs:
         by_name.setdefault(name, []).append(program)
-    found = (_use(line, name, numbers, frames) for name, numbers in by_name.items())
+    found = (_build_use(line, name, numbers, frames) for name, numbers in by_name.items())
     uses = [use for use in found if use.ops or use.inward]
-    return sorted(uses, key=lambda use: (not use.ops, -use.calls, use.name))[:MOST_USES]
+    return sorted(uses, key=lambda use: (not use.ops, -use.calls, use.name))[:MAX_USES]
 
 
 def program_marks(file: AskedFile) -> list[ProgramMark]:
@@ -65,13 +70,14 @@ def program_marks(file: AskedFile) -> list[ProgramMark]:
         rows = file.reader.rows(
             "SELECT fr.line, sum(l.ops), json_group_array(DISTINCT p.name) FROM program_frames fr"
             f" JOIN program_lines l ON l.frame = fr.id JOIN programs p ON p.id = l.program"
-            f" WHERE {file.in_state('fr', state)}"
-            f" AND EXISTS (SELECT 1 FROM compilations c WHERE c.program = p.id{file.reader.scope.counted('c')})"
+            f" WHERE {file.state_condition('fr', state)}"
+            " AND EXISTS (SELECT 1 FROM compilations c"
+            f" WHERE c.program = p.id{file.reader.scope.capture_condition('c')})"
             " GROUP BY fr.line"
         )
-        for then, of_line, programs in rows:
-            if (line := state.now(then)) is not None:
-                ops[line] += of_line
+        for recorded_line, line_ops, programs in rows:
+            if (line := state.to_current(recorded_line)) is not None:
+                ops[line] += line_ops
                 names.setdefault(line, set()).update(json.loads(programs))
     return [ProgramMark(line, ops[line], tuple(sorted(names[line]))) for line in sorted(names)]
 
@@ -79,9 +85,9 @@ def program_marks(file: AskedFile) -> list[ProgramMark]:
 def programs_run(line: AskedLine) -> list[ProgramRun]:
     """Return the programs that calls through the line ran or compiled, longest total duration first."""
     reader = line.reader
-    hits = longest_stacks_of_line(line, MOST_STACKS)
+    hits = longest_stacks_of_line(line, MAX_STACKS)
     stacks = sorted({hit.stack for hit in hits})
-    counted = reader.scope.counted("k", line.capture)
+    counted = reader.scope.capture_condition("k", line.capture)
     ran = reader.rows(
         "SELECT p.id, p.name, c.problem, sum(e.calls), sum(e.duration), max(e.latest_call) FROM call_kinds k"
         " CROSS JOIN executions e ON e.kind = k.id JOIN compilations c ON c.executable = e.executable"
@@ -96,10 +102,10 @@ def programs_run(line: AskedLine) -> list[ProgramRun]:
         f" LEFT JOIN programs p ON p.id = c.program WHERE k.stack {IN_JSON}{counted}",
         json_list(stacks),
     )
-    return _grouped(line, ran, compiled)
+    return _group_runs(line, ran, compiled)
 
 
-def _grouped(line: AskedLine, ran: Sequence[Row], compiled: Sequence[Row]) -> list[ProgramRun]:
+def _group_runs(line: AskedLine, ran: Sequence[Row], compiled: Sequence[Row]) -> list[ProgramRun]:
     found: dict[tuple[str, str], list[int]] = {}
     programs: dict[tuple[str, str], set[int]] = {}
     rows = [(*row, 0) for row in ran] + [(*row[:3], 0, 0, row[3], 1) for row in compiled]
@@ -116,7 +122,7 @@ def _grouped(line: AskedLine, ran: Sequence[Row], compiled: Sequence[Row]) -> li
             calls=total[0],
             total_duration=total[1],
             latest_call=total[2],
-            lines=tuple(_lines_inside(line, programs[name, problem])),
+            lines=tuple(_find_lines_inside(line, programs[name, problem])),
             problem=problem,
         )
         for (name, problem), total in found.items()
@@ -124,24 +130,24 @@ def _grouped(line: AskedLine, ran: Sequence[Row], compiled: Sequence[Row]) -> li
     return sorted(runs, key=lambda run: (-run.total_duration, -run.calls, run.name))
 
 
-def _frames(line: AskedLine) -> list[tuple[int, str]]:
+def _find_frames(line: AskedLine) -> list[tuple[int, str]]:
     """Return (program frame, function) for the line, or for the other lines of its statement if it has none."""
-    own = _frames_where(line, line.on("fr"))
-    file = line.reader.memory.file(line.path)
+    own = _read_frames(line, line.condition("fr"))
+    file = line.reader.cache.find_file(line.path)
     if own or file is None or line.reader.row("SELECT 1 FROM program_frames WHERE file = ? LIMIT 1", line.id) is None:
         return own
-    around = line.reader.statements.lines_with(file, line.line, lambda: "")
-    return _frames_where(line, line.on_lines("fr", around))
+    around = line.reader.statements.lines_of_statements(file, line.line, lambda: "")
+    return _read_frames(line, line.lines_condition("fr", around))
 
 
-def _frames_where(line: AskedLine, condition: str) -> list[tuple[int, str]]:
+def _read_frames(line: AskedLine, condition: str) -> list[tuple[int, str]]:
     query = f"SELECT fr.id, fr.function FROM program_frames fr WHERE {condition}"
     return [(frame, function) for frame, function in line.reader.rows(query)]
 
 
-def _programs(reader: Reader, frames: Sequence[int], capture: int | None) -> list[tuple[int, str]]:
+def _find_programs(reader: Reader, frames: Sequence[int], capture: int | None) -> list[tuple[int, str]]:
     """Return (program, name) of the programs with these frames, the latest first."""
-    counted = reader.scope.counted("c", capture)
+    counted = reader.scope.capture_condition("c", capture)
     rows = reader.rows(
         "SELECT p.id, p.name FROM (SELECT program FROM program_lines WHERE frame IN (SELECT value FROM json_each(?1))"
         " UNION SELECT program FROM program_steps WHERE origin IN (SELECT value FROM json_each(?1))) n"
@@ -149,17 +155,17 @@ def _programs(reader: Reader, frames: Sequence[int], capture: int | None) -> lis
         f" WHERE EXISTS (SELECT 1 FROM compilations c WHERE c.program = p.id{counted})"
         " ORDER BY p.id DESC LIMIT ?",
         json_list(frames),
-        MOST_PROGRAMS,
+        MAX_PROGRAMS,
     )
     return [(program, name) for program, name in rows]
 
 
-def _use(line: AskedLine, name: str, programs: Sequence[int], on_line: Sequence[tuple[int, str]]) -> ProgramUse:
-    reader, of_them = line.reader, json_list(programs)
-    compiled, calls = _compilations(reader, programs, line.capture)
-    outside = _functions_outside(line, [each.call for each in calls])
-    # A lambda can be on the same line as its call: only the lambda is inside the program. Older releases of JAX record
-    # no function names.
+def _build_use(line: AskedLine, name: str, programs: Sequence[int], on_line: Sequence[tuple[int, str]]) -> ProgramUse:
+    reader, program_ids = line.reader, json_list(programs)
+    compiled, calls = _read_compilations(reader, programs, line.capture)
+    outside = _find_functions_outside(line, [each.call for each in calls])
+    # A lambda can share a line with its call, and only the lambda is inside the program. Old JAX releases record no
+    # function names.
     inside = [frame for frame, function in on_line if not outside or (function and function not in outside)]
     frames = inside or [frame for frame, _ in on_line]
     here = json_list(frames)
@@ -167,30 +173,30 @@ def _use(line: AskedLine, name: str, programs: Sequence[int], on_line: Sequence[
         "SELECT o.kind, o.name, sum(l.ops) FROM program_lines l JOIN program_ops o ON o.id = l.op"
         f" WHERE l.frame {IN_JSON} AND l.program {IN_JSON} GROUP BY o.id ORDER BY o.id",
         here,
-        of_them,
+        program_ids,
     )
     kinds: Counter[str] = Counter()
     for kind, _, count in ops:
         kinds[kind] += count
-    names = tuple(dict.fromkeys(name for kind, name, _ in sorted(ops, key=lambda op: op[0] in _PLAIN) if name))
-    problems = reader.rows(f"SELECT DISTINCT problem FROM programs WHERE id {IN_JSON} AND problem <> ''", of_them)
+    names = tuple(dict.fromkeys(name for kind, name, _ in sorted(ops, key=lambda op: op[0] in _HELPER_OPS) if name))
+    problems = reader.rows(f"SELECT DISTINCT problem FROM programs WHERE id {IN_JSON} AND problem <> ''", program_ids)
     return ProgramUse(
         name=name,
         programs=len(programs),
-        root=_root(reader, names, programs),
-        ops=tuple(sorted(kinds.items(), key=lambda item: (item[0] in _PLAIN, -item[1], item[0]))),
+        root=_find_root(reader, names, programs),
+        ops=tuple(sorted(kinds.items(), key=lambda item: (item[0] in _HELPER_OPS, -item[1], item[0]))),
         names=names,
-        inward=tuple(_neighbours(reader, programs, frames, here="origin")),
-        outward=tuple(_neighbours(reader, programs, frames, here="target")),
+        inward=tuple(_find_neighbours(reader, programs, frames, here="origin")),
+        outward=tuple(_find_neighbours(reader, programs, frames, here="target")),
         compiled=compiled,
         compilations=tuple(calls),
-        runs=tuple(_runs(reader, programs, line.capture)),
+        runs=tuple(_read_runs(reader, programs, line.capture)),
         is_outside=not inside,
         problem="; ".join(problem for (problem,) in problems),
     )
 
 
-def _root(reader: Reader, names: Iterable[str], programs: Sequence[int]) -> str:
+def _find_root(reader: Reader, names: Iterable[str], programs: Sequence[int]) -> str:
     """Return the transformation (`jit(f)`) from the op names; ops of nested functions lack that prefix."""
     roots = dict.fromkeys(name.split("/", 1)[0] for name in names)
     for root in roots:
@@ -204,15 +210,17 @@ def _root(reader: Reader, names: Iterable[str], programs: Sequence[int]) -> str:
     return "" if row is None else str(row[0]).split("/", 1)[0]
 
 
-def _neighbours(reader: Reader, programs: Sequence[int], frames: Sequence[int], here: str) -> Iterator[ProgramLine]:
+def _find_neighbours(
+    reader: Reader, programs: Sequence[int], frames: Sequence[int], here: str
+) -> Iterator[ProgramLine]:
     """Yield the callers (`here="target"`) or callees (`here="origin"`) of these frames.
 
     If a gradient's ops connect two frames in both directions, the direction with most ops counts.
     """
     there = "target" if here == "origin" else "origin"
     rows = reader.rows(
-        f"SELECT fr.function, sum(s.ops) AS total, {_PLACE} FROM program_steps s"
-        f" JOIN program_frames fr ON fr.id = s.{there} {_TABLES}"
+        f"SELECT fr.function, sum(s.ops) AS total, {_LOCATION_COLUMNS} FROM program_steps s"
+        f" JOIN program_frames fr ON fr.id = s.{there} {_LOCATION_JOINS}"
         f" WHERE s.{here} {IN_JSON} AND s.{there} NOT {IN_JSON} AND s.program {IN_JSON}"
         " AND NOT EXISTS (SELECT 1 FROM program_steps b WHERE b.origin = s.target AND b.target = s.origin"
         " AND b.program = s.program AND b.ops > s.ops)"
@@ -220,34 +228,34 @@ def _neighbours(reader: Reader, programs: Sequence[int], frames: Sequence[int], 
         json_list(frames),
         json_list(frames),
         json_list(programs),
-        MOST_LINES,
+        MAX_LINES,
     )
-    return _located(reader, rows)
+    return _build_lines(reader, rows)
 
 
-def _lines_inside(line: AskedLine, programs: Collection[int]) -> Iterator[ProgramLine]:
+def _find_lines_inside(line: AskedLine, programs: Collection[int]) -> Iterator[ProgramLine]:
     """Yield the other lines of these programs with most ops."""
     rows = line.reader.rows(
-        f"SELECT fr.function, sum(l.ops) AS total, {_PLACE} FROM program_lines l"
-        f" JOIN program_frames fr ON fr.id = l.frame {_TABLES} WHERE l.program {IN_JSON}"
-        f" AND NOT coalesce({line.on('fr')}, false) GROUP BY fr.id ORDER BY total DESC, fr.id LIMIT ?",
+        f"SELECT fr.function, sum(l.ops) AS total, {_LOCATION_COLUMNS} FROM program_lines l"
+        f" JOIN program_frames fr ON fr.id = l.frame {_LOCATION_JOINS} WHERE l.program {IN_JSON}"
+        f" AND NOT coalesce({line.condition('fr')}, false) GROUP BY fr.id ORDER BY total DESC, fr.id LIMIT ?",
         json_list(programs),
-        MOST_LINES,
+        MAX_LINES,
     )
-    return _located(line.reader, rows)
+    return _build_lines(line.reader, rows)
 
 
-def _located(reader: Reader, rows: Iterable[Row]) -> Iterator[ProgramLine]:
-    """Convert rows of function, op count and `_PLACE` into lines."""
+def _build_lines(reader: Reader, rows: Iterable[Row]) -> Iterator[ProgramLine]:
+    """Convert rows of function, op count and `_LOCATION_COLUMNS` into lines."""
     for function, ops, path, line, *state in rows:
         location = reader.location(path, line, How.EXACT, *state)
         if location is not None:
             yield ProgramLine(location, function, ops)
 
 
-def _compilations(reader: Reader, programs: Sequence[int], capture: int | None) -> tuple[int, list[Compilation]]:
+def _read_compilations(reader: Reader, programs: Sequence[int], capture: int | None) -> tuple[int, list[Compilation]]:
     """Return the number of compilations of these programs, and the latest of them, the latest first."""
-    counted = reader.scope.counted("x", capture)
+    counted = reader.scope.capture_condition("x", capture)
     (total,) = reader.rows(
         f"SELECT count(*) FROM compilations x WHERE x.program {IN_JSON}{counted}", json_list(programs)
     )
@@ -255,15 +263,15 @@ def _compilations(reader: Reader, programs: Sequence[int], capture: int | None) 
         "SELECT c.id, x.capture, c.duration, k.stack FROM compilations x JOIN call_rows c ON c.id = x.call"
         f" JOIN call_kinds k ON k.id = c.kind WHERE x.program {IN_JSON}{counted} ORDER BY c.id DESC LIMIT ?",
         json_list(programs),
-        MOST_COMPILATIONS,
+        MAX_COMPILATIONS,
     )
     lines = python_lines(reader, {call: stack for call, _, _, stack in rows})
     return total[0], [Compilation(call, of, duration, lines.get(call)) for call, of, duration, _ in rows]
 
 
-def _runs(reader: Reader, programs: Sequence[int], capture: int | None) -> list[ProgramRuns]:
+def _read_runs(reader: Reader, programs: Sequence[int], capture: int | None) -> list[ProgramRuns]:
     """Return the runs of these programs grouped by Python line, most calls first."""
-    counted = reader.scope.counted("x", capture)
+    counted = reader.scope.capture_condition("x", capture)
     rows = reader.rows(
         "SELECT k.stack, sum(e.calls), sum(e.duration), max(e.latest_call) FROM compilations x"
         " JOIN executions e ON e.executable = x.executable JOIN call_kinds k ON k.id = e.kind"
@@ -288,8 +296,8 @@ def _runs(reader: Reader, programs: Sequence[int], capture: int | None) -> list[
     return sorted(found.values(), key=lambda runs: -runs.calls)
 
 
-def _functions_outside(line: AskedLine, calls: Sequence[int]) -> set[str]:
-    """Return the functions of the file on the stacks of these compilations or of their dispatch: tracing started there.
+def _find_functions_outside(line: AskedLine, calls: Sequence[int]) -> set[str]:
+    """Return the functions of the file on the stacks that compiled or dispatched: tracing started in them.
 
     All lambdas have the same name, so only those on the line count.
     """
@@ -302,6 +310,6 @@ def _functions_outside(line: AskedLine, calls: Sequence[int]) -> set[str]:
         " UNION SELECT n.parent FROM up JOIN nodes n ON n.id = up.node WHERE n.parent"
         ") SELECT DISTINCT fn.name FROM up JOIN nodes n ON n.id = up.node JOIN frames fr ON fr.id = n.frame"
         " JOIN functions fn ON fn.id = fr.function"
-        f" WHERE fr.file = ?2 AND ({line.on('fr')} OR fn.name NOT LIKE '%<lambda>')"
+        f" WHERE fr.file = ?2 AND ({line.condition('fr')} OR fn.name NOT LIKE '%<lambda>')"
     )
     return {name for (name,) in line.reader.rows(query, json_list(calls), line.id)}

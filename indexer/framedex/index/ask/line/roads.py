@@ -1,6 +1,6 @@
-"""Follow recorded stacks inward step by step without leaving them.
+"""Follow recorded stacks inward and outward from a line, step by step.
 
-`steps.inward_readable` reports the next frames of a line over all recorded stacks. The roads here also name the tree
+`inward_readable` and `outward_readable` return the next frames over all recorded stacks. Roads also have their tree
 nodes, so that the next step can stay on the stacks of the previous one.
 """
 
@@ -9,62 +9,95 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from framedex.index.ask.line.narrowing import nodes_in
-from framedex.index.ask.line.standing import of_run_of, standing_on
-from framedex.index.ask.line.steps import inward_readable
-from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.file.readable import CODE, READABLE
-from framedex.index.read.asked import AskedLine
+from framedex.index.ask.call.python_lines import lines_of_nodes
+from framedex.index.ask.line.stacks import (
+    MAX_NODES,
+    NodeOnLine,
+    find_nodes_on_line,
+    keep_nodes_of_capture,
+    restrict_to_run,
+)
+from framedex.index.file.conventions import IN_JSON, IS_CODE, IS_READABLE, json_list
 from framedex.index.read.rows import Reader, frames_by_id
-from framedex.model import FrameRow, Road
+from framedex.index.read.subjects import AskedLine
+from framedex.model import FrameRow, PythonLine, Road, Step
 
-MOST_FOLLOWED = 24
+MAX_FOLLOWED_NODES = 24
 """Limit of nodes followed inward per line.
 
-Lines of a library that every call passes have thousands. Totals report the remaining callees, but without nodes for a
+A library line that every call passes has thousands of nodes. Totals report the other callees, but without nodes for a
 further step.
 """
 
-_FRAMES = "JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
+_FRAME_JOINS = "JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
+
+
+def inward(line: AskedLine) -> list[Step]:
+    """Return the frames called from the line, most calls first."""
+    return _read_steps(line, "steps", here="origin")
+
+
+def inward_readable(line: AskedLine) -> list[Step]:
+    """Return the next frames with source that the line leads to, past interpreter and glue frames; most calls first."""
+    return _read_steps(line, "readable_steps", here="origin")
+
+
+def outward_readable(line: AskedLine) -> list[Step]:
+    """Return the next frames with source that led to the line (as `target`), most calls first."""
+    return _read_steps(line, "readable_steps", here="target")
+
+
+def _read_steps(line: AskedLine, table: str, here: str) -> list[Step]:
+    there = "target" if here == "origin" else "origin"
+    rows = line.reader.rows(
+        f"SELECT s.{here}, s.{there}, s.calls FROM frames fr"
+        f" JOIN {line.reader.totals_table(table)} s ON s.{here} = fr.id"
+        f" WHERE {line.condition('fr')} ORDER BY s.calls DESC, s.origin"
+    )
+    frames = frames_by_id(line.reader, {frame for row in rows for frame in row[:2]})
+    return [Step(origin=frames[row[0]], target=frames[row[1]], calls=row[2]) for row in rows]
 
 
 def roads_inward(
-    line: AskedLine, wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
+    line: AskedLine, is_wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
 ) -> list[Road]:
-    """Return the paths from the line to the nearest `wanted` frames with source, the longest first.
+    """Return the paths from the line to the nearest frames with source that `is_wanted` accepts, the longest first.
 
     `within` is the `nodes` of a path: it restricts the result to the stacks that reached the line by that path.
     """
-    line = line if within is None else of_run_of(line, within)
+    line = line if within is None else restrict_to_run(line, within)
     reader, capture = line.reader, line.capture
-    found: list[_Arrival] = []
-    starts = standing_on(line, within, MOST_FOLLOWED)
+    found: list[_InwardArrival] = []
+    starts = find_nodes_on_line(line, within, MAX_FOLLOWED_NODES)
     front = {start.node: (start.frame, 0) for start in starts}
     frames: dict[int, FrameRow] = {}
     shown: dict[int, bool] = {}
     while front:
-        arrivals = _next_readable(reader, front)
+        arrivals = _read_next_inward(reader, front)
         new = frames_by_id(reader, {arrival.frame for arrival in arrivals} - frames.keys())
         frames |= new
-        shown |= {frame: wanted(row) for frame, row in new.items()}
+        shown |= {frame: is_wanted(row) for frame, row in new.items()}
         found += (arrival for arrival in arrivals if shown[arrival.frame])
         front = {arrival.node: (arrival.origin, arrival.passed + 1) for arrival in arrivals if not shown[arrival.frame]}
     if capture is not None:
-        kept = nodes_in(reader, capture, [arrival.node for arrival in found])
+        kept = keep_nodes_of_capture(reader, capture, [arrival.node for arrival in found])
         found = [arrival for arrival in found if arrival.node in kept]
     frames |= frames_by_id(reader, {arrival.origin for arrival in found} - frames.keys())
     others: list[Road] = []
-    if len(starts) >= MOST_FOLLOWED and within is None and capture is None:
-        others = _beside(line, {(arrival.origin, arrival.frame) for arrival in found}, wanted)
-    roads: dict[tuple[int, int], list[_Arrival]] = {}
+    if len(starts) >= MAX_FOLLOWED_NODES and within is None and capture is None:
+        others = _find_unfollowed_roads(line, {(arrival.origin, arrival.frame) for arrival in found}, is_wanted)
+    roads: dict[tuple[int, int], list[_InwardArrival]] = {}
     for arrival in found:
         roads.setdefault((arrival.origin, arrival.frame), []).append(arrival)
-    followed = (_road(frames[origin], frames[target], of_road) for (origin, target), of_road in roads.items())
+    followed = (
+        _build_road(frames[origin], frames[target], arrivals_of_road)
+        for (origin, target), arrivals_of_road in roads.items()
+    )
     return [*sorted(followed, key=lambda road: (-road.longest, -road.calls, road.nodes)), *others]
 
 
 @dataclass(frozen=True, slots=True)
-class _Arrival:
+class _InwardArrival:
     """A reached node: its frame, its start frame on the line, and the number of code frames in between (`passed`)."""
 
     origin: int
@@ -77,35 +110,37 @@ class _Arrival:
     passed: int
 
 
-def _beside(line: AskedLine, known: Collection[tuple[int, int]], wanted: Callable[[FrameRow], bool]) -> list[Road]:
-    """Return the paths not in `known`, without nodes, for a line with more nodes than were followed."""
+def _find_unfollowed_roads(
+    line: AskedLine, known: Collection[tuple[int, int]], is_wanted: Callable[[FrameRow], bool]
+) -> list[Road]:
+    """Return the roads of a line that were not followed, without nodes; `known` are the followed ones."""
     return [
         Road(step.origin, step.target, nodes=(), calls=step.calls, longest=0, makes_client=False, goes_on=True)
         for step in inward_readable(line)
-        if (step.origin.id, step.target.id) not in known and wanted(step.target)
+        if (step.origin.id, step.target.id) not in known and is_wanted(step.target)
     ]
 
 
-def _next_readable(reader: Reader, front: dict[int, tuple[int, int]]) -> list[_Arrival]:
+def _read_next_inward(reader: Reader, front: dict[int, tuple[int, int]]) -> list[_InwardArrival]:
     """Return the nearest nodes below the front whose frames are code with source, on this machine or not.
 
     `front` is {node: (start frame, number of code frames passed)}.
     """
-    nodes = reader.totals("nodes")
+    nodes = reader.totals_table("nodes")
     rows = reader.rows(
         "WITH RECURSIVE below(start, id, frame, calls, longest, makes_client, passed, code, readable) AS ("
-        f" SELECT n.parent, n.id, n.frame, n.calls, n.longest, n.makes_client, 0, {CODE}, {READABLE}"
-        f" FROM {nodes} n {_FRAMES} WHERE n.parent {IN_JSON}"
+        f" SELECT n.parent, n.id, n.frame, n.calls, n.longest, n.makes_client, 0, {IS_CODE}, {IS_READABLE}"
+        f" FROM {nodes} n {_FRAME_JOINS} WHERE n.parent {IN_JSON}"
         " UNION ALL SELECT b.start, n.id, n.frame, n.calls, n.longest, n.makes_client, b.passed + b.code,"
-        f" {CODE}, {READABLE} FROM below b"
-        f" CROSS JOIN {nodes} n ON n.parent = b.id {_FRAMES} WHERE NOT b.readable"
+        f" {IS_CODE}, {IS_READABLE} FROM below b"
+        f" CROSS JOIN {nodes} n ON n.parent = b.id {_FRAME_JOINS} WHERE NOT b.readable"
         ") SELECT start, id, frame, calls, longest, makes_client, passed,"
         f" EXISTS (SELECT 1 FROM {nodes} c WHERE c.parent = below.id)"
         " FROM below WHERE readable",
         json_list(front),
     )
     return [
-        _Arrival(
+        _InwardArrival(
             origin=front[start][0],
             node=node,
             frame=frame,
@@ -119,7 +154,7 @@ def _next_readable(reader: Reader, front: dict[int, tuple[int, int]]) -> list[_A
     ]
 
 
-def _road(origin: FrameRow, target: FrameRow, arrivals: Sequence[_Arrival]) -> Road:
+def _build_road(origin: FrameRow, target: FrameRow, arrivals: Sequence[_InwardArrival]) -> Road:
     return Road(
         origin=origin,
         target=target,
@@ -130,3 +165,95 @@ def _road(origin: FrameRow, target: FrameRow, arrivals: Sequence[_Arrival]) -> R
         goes_on=any(arrival.goes_on for arrival in arrivals),
         passed=max(arrivals, key=lambda arrival: arrival.longest).passed,
     )
+
+
+def roads_outward(
+    line: AskedLine, is_wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
+) -> list[Road]:
+    """Return the stack paths that reached the line from the nearest frames that `is_wanted` accepts, most calls first.
+
+    A path's `nodes` belong to its outer frame; `within` is as for `roads_inward`.
+    """
+    line = line if within is None else restrict_to_run(line, within)
+    reader = line.reader
+    starts = find_nodes_on_line(line, within)
+    found: list[_OutwardArrival] = []
+    front = {start.node: [(start, 0)] for start in starts}
+    frames = frames_by_id(reader, {start.frame for start in starts})
+    shown: dict[int, bool] = {}
+    while front:
+        arrivals = _read_next_outward(reader, front)
+        reached_frames = {frame for _, _, frame, *_ in arrivals}
+        frames |= frames_by_id(reader, reached_frames - frames.keys())
+        shown |= {frame: is_wanted(frames[frame]) for frame in reached_frames - shown.keys()}
+        further: dict[int, list[tuple[NodeOnLine, int]]] = {}
+        for left, node, frame, goes_on, passed in arrivals:
+            arrived_starts = [(start, before + passed) for start, before in front[left]]
+            if shown[frame]:
+                found += (
+                    _OutwardArrival(start, node, frame, goes_on, passed_frames)
+                    for start, passed_frames in arrived_starts
+                )
+            else:
+                further.setdefault(node, []).extend(
+                    (start, passed_frames + 1) for start, passed_frames in arrived_starts
+                )
+        front = further
+    roads: dict[tuple[int, int], list[_OutwardArrival]] = {}
+    for each in found:
+        roads.setdefault((each.start.frame, each.frame), []).append(each)
+    return sorted(
+        (
+            Road(
+                origin=frames[origin],
+                target=frames[target],
+                nodes=tuple(sorted({each.node for each in arrivals_of_road})),
+                calls=sum(each.start.calls for each in arrivals_of_road),
+                longest=max(each.start.longest for each in arrivals_of_road),
+                makes_client=False,
+                goes_on=any(each.goes_on for each in arrivals_of_road),
+                passed=max(arrivals_of_road, key=lambda each: each.start.longest).passed,
+            )
+            for (origin, target), arrivals_of_road in roads.items()
+        ),
+        key=lambda road: (-road.calls, road.nodes),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _OutwardArrival:
+    """A node outward of a line: its frame, its start on the line, and the number of code frames between (`passed`)."""
+
+    start: NodeOnLine
+    node: int
+    frame: int
+    goes_on: bool
+    passed: int
+
+
+def program_lines(line: AskedLine, limit: int = MAX_NODES) -> list[PythonLine]:
+    """Return the Python lines whose stacks reached the line, longest duration first; a line is not its own origin.
+
+    Each node on the line yields the innermost line of the user's program, otherwise the innermost Python line, if there
+    is one. At most `limit` nodes are read.
+    """
+    parents = [start.parent for start in find_nodes_on_line(line, limit=limit) if start.parent]
+    lines = lines_of_nodes(line.reader, parents)
+    return list(dict.fromkeys(lines[parent] for parent in parents if parent in lines))
+
+
+def _read_next_outward(reader: Reader, front: Collection[int]) -> list[tuple[int, int, int, bool, int]]:
+    """Return rows (start, node, frame, goes_on, passed) for the nearest outward nodes whose frame is code with source.
+
+    `passed` counts the code frames in between; `goes_on` is false for the outermost frame of a stack.
+    """
+    rows = reader.rows(
+        "WITH RECURSIVE up(start, id, parent, frame, passed, code, readable) AS ("
+        f" SELECT s.id, n.id, n.parent, n.frame, 0, {IS_CODE}, {IS_READABLE}"
+        f" FROM nodes s JOIN nodes n ON n.id = s.parent {_FRAME_JOINS} WHERE s.id {IN_JSON}"
+        f" UNION ALL SELECT u.start, n.id, n.parent, n.frame, u.passed + u.code, {IS_CODE}, {IS_READABLE} FROM up u"
+        f" JOIN nodes n ON n.id = u.parent {_FRAME_JOINS} WHERE NOT u.readable"
+        ") SELECT start, id, frame, parent <> 0, passed FROM up WHERE readable",
+        json_list(front),
+    )
+    return [(start, node, frame, bool(goes_on), passed) for start, node, frame, goes_on, passed in rows]

@@ -1,51 +1,181 @@
-"""The stacks through a line or a file, longest duration first."""
+"""The stacks through a line or a file, and the nodes of the stack tree on a line.
+
+Line and node totals cover all counted captures. `capture_stacks` has the totals of one capture, so queries for one
+capture read the tree below the line: the deeper the line, the less they read. Queries over all captures do the same if
+line totals cannot be added up.
+"""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from framedex.index.ask.line.narrowing import Passage, passages
-from framedex.index.ask.line.standing import standing_on
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.read.asked import AskedFile, AskedLine
 from framedex.index.read.rows import Reader, frames_by_id
+from framedex.index.read.subjects import AskedFile, AskedLine
 from framedex.model import FrameRow, StackHit
 
-MOST_STACKS = 50
+_STACKS_BELOW = (
+    "WITH RECURSIVE below(start, node) AS ("
+    f" SELECT id, id FROM nodes WHERE id {IN_JSON}"
+    " UNION ALL SELECT b.start, n.id FROM below b JOIN nodes n ON n.parent = b.node"
+    "), passed(start, stack) AS ("
+    " SELECT b.start, s.id FROM below b CROSS JOIN stacks s ON s.leaf = b.node"
+    " UNION SELECT b.start, s.id FROM below b CROSS JOIN stacks s ON s.python_leaf = b.node"
+    " UNION SELECT b.start, s.id FROM below b CROSS JOIN stacks s ON s.site_leaf = b.node"
+    ") SELECT p.start, x.stack, b.name, b.boundary, x.calls, x.duration, x.latest_call FROM passed p"
+)
+_CAPTURE_TOTALS = (
+    " CROSS JOIN capture_stacks x ON x.stack = p.stack AND x.capture = ? JOIN boundaries b ON b.id = x.boundary"
+)
+
+_ANY_STACK_BELOW = (
+    "WITH RECURSIVE below(node) AS ("
+    " VALUES (?1) UNION ALL SELECT n.id FROM below b JOIN nodes n ON n.parent = b.node"
+    ") SELECT 1 FROM below b WHERE EXISTS ("
+    " SELECT 1 FROM (SELECT id FROM stacks WHERE leaf = b.node"
+    " UNION ALL SELECT id FROM stacks WHERE python_leaf = b.node"
+    " UNION ALL SELECT id FROM stacks WHERE site_leaf = b.node) s"
+    " CROSS JOIN capture_stacks x ON x.stack = s.id AND x.capture = ?2) LIMIT 1"
+)
 
 
-def stacks_of_file(file: AskedFile, limit: int = MOST_STACKS) -> list[StackHit]:
+MAX_NODES = 100
+"""Limit of nodes followed per line: lines that every call passes have thousands."""
+
+_MAX_FILTERED_NODES = 2000
+"""Limit of nodes on a line that are searched for those of one capture."""
+
+_COLUMNS = "n.id, n.parent, n.frame, n.depth, n.calls, n.longest"
+
+MAX_STACKS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Calls with one stack and boundary function, of one or all captures, that passed a line at the node `start`."""
+
+    start: int
+    stack: int
+    function: str
+    boundary: str
+    calls: int
+    duration: int
+    latest_call: int
+
+
+def find_passages(line: AskedLine) -> list[Passage]:
+    """Return the calls that passed the line, most first.
+
+    They come from the line's capture if it has one, otherwise from all captures in the reader's scope. Under recursion
+    only the innermost pass counts.
+    """
+    starts = line.reader.rows(
+        f"SELECT n.id FROM frames fr JOIN nodes n ON n.frame = fr.id WHERE {line.condition('fr')} ORDER BY n.depth DESC"
+    )
+    order = {node: position for position, (node,) in enumerate(starts)}
+    found: dict[tuple[int, str, str], Passage] = {}
+    if line.capture is None:
+        totals = f" CROSS JOIN {line.reader.totals_table('stack_calls')} x ON x.stack = p.stack"
+        rows = line.reader.rows(f"{_STACKS_BELOW}{totals} JOIN boundaries b ON b.id = x.boundary", json_list(order))
+    else:
+        rows = line.reader.rows(_STACKS_BELOW + _CAPTURE_TOTALS, json_list(order), line.capture)
+    for row in sorted(rows, key=lambda row: order[row[0]]):
+        passage = Passage(*row)
+        found.setdefault((passage.stack, passage.function, passage.boundary), passage)
+    return sorted(found.values(), key=lambda passage: (-passage.calls, passage.stack, passage.function))
+
+
+def keep_nodes_of_capture(reader: Reader, capture: int, nodes: Iterable[int]) -> set[int]:
+    """Return the given nodes that stacks of the capture pass or end at."""
+    return {node for node in nodes if reader.row(_ANY_STACK_BELOW, node, capture)}
+
+
+@dataclass(frozen=True, slots=True)
+class NodeOnLine:
+    """A node on a line: its parent (0: none), frame and stack depth, with calls and `longest` (ns) as in `nodes`."""
+
+    node: int
+    parent: int
+    frame: int
+    depth: int
+    calls: int
+    longest: int
+
+
+def find_nodes_on_line(
+    line: AskedLine, within: Collection[int] | None = None, limit: int = MAX_NODES
+) -> list[NodeOnLine]:
+    """Return at most `limit` nodes on the line, ordered by the longest stack below them, then by calls.
+
+    `within` restricts the result to these nodes; a capture restricts it to nodes that it passed.
+    """
+    if line.capture is None:
+        return _read_longest_nodes(line, within, limit)
+    found = _read_longest_nodes(line, within, _MAX_FILTERED_NODES)
+    kept = keep_nodes_of_capture(line.reader, line.capture, [each.node for each in found])
+    return [each for each in found if each.node in kept][:limit]
+
+
+def restrict_to_run(line: AskedLine, nodes: Collection[int]) -> AskedLine:
+    """Restrict the line to the latest run that passed one of these nodes; further steps then stay in that run."""
+    query = f"SELECT max(run) FROM nodes WHERE id {IN_JSON}"
+    return replace(line, reader=line.reader.restrict_to_latest_run(query, json_list(nodes)))
+
+
+def _read_longest_nodes(line: AskedLine, within: Collection[int] | None, limit: int) -> list[NodeOnLine]:
+    reader = line.reader
+    nodes = reader.totals_table("nodes")
+    if within is None:
+        # Only a few index steps per frame, regardless of its number of nodes.
+        rows = reader.rows(
+            f"SELECT {_COLUMNS} FROM frames fr CROSS JOIN {nodes} n ON n.id IN"
+            f" (SELECT id FROM {nodes} WHERE frame = fr.id ORDER BY longest DESC, calls DESC, id LIMIT ?1)"
+            f" WHERE {line.condition('fr')} ORDER BY n.longest DESC, n.calls DESC, n.id LIMIT ?1",
+            limit,
+        )
+    else:
+        rows = reader.rows(
+            f"SELECT {_COLUMNS} FROM {nodes} n CROSS JOIN frames fr ON fr.id = n.frame"
+            f" WHERE n.id {IN_JSON} AND {line.condition('fr')}"
+            " ORDER BY n.longest DESC, n.calls DESC, n.id LIMIT ?",
+            json_list(within),
+            limit,
+        )
+    return [NodeOnLine(*row) for row in rows]
+
+
+def stacks_of_file(file: AskedFile, limit: int = MAX_STACKS) -> list[StackHit]:
     """Return the stacks that pass any line of the file, with their boundary functions; longest duration first."""
     rows = file.reader.rows(
-        f"SELECT n.longest, n.calls, n.id, n.frame, n.depth FROM {file.reader.totals('nodes')} n"
+        f"SELECT n.longest, n.calls, n.id, n.frame, n.depth FROM {file.reader.totals_table('nodes')} n"
         " JOIN frames fr ON fr.id = n.frame WHERE fr.file = ? ORDER BY n.depth DESC",
         file.id,
     )
     branches = [(longest, calls, _Branch(*rest)) for longest, calls, *rest in rows]
-    return _hits(file.reader, _best_first(file.reader, branches), limit)
+    return _collect_hits(file.reader, _iter_longest_first(file.reader, branches), limit)
 
 
-def stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[StackHit]:
+def stacks_of_line(line: AskedLine, limit: int = MAX_STACKS) -> list[StackHit]:
     """Return the stacks that pass the line, with their boundary functions; longest duration first."""
-    return longest_stacks_of_line(line, limit) if line.capture is None else _of_capture(line, limit)
+    return longest_stacks_of_line(line, limit) if line.capture is None else _find_stacks_of_capture(line, limit)
 
 
-def longest_stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[StackHit]:
+def longest_stacks_of_line(line: AskedLine, limit: int = MAX_STACKS) -> list[StackHit]:
     """Return the longest stacks that pass the line in the counted captures, with their boundary functions.
 
     A stack appears once for each boundary function that was called with it.
     """
     everything = replace(line, capture=None)
-    starts = sorted(standing_on(everything, limit=limit), key=lambda start: -start.depth)
+    starts = sorted(find_nodes_on_line(everything, limit=limit), key=lambda start: -start.depth)
     branches = [(start.longest, start.calls, _Branch(start.node, start.frame, start.depth)) for start in starts]
-    return _hits(line.reader, _best_first(line.reader, branches), limit)
+    return _collect_hits(line.reader, _iter_longest_first(line.reader, branches), limit)
 
 
-def _of_capture(line: AskedLine, limit: int) -> list[StackHit]:
-    reader, found = line.reader, passages(line)[:limit]
+def _find_stacks_of_capture(line: AskedLine, limit: int) -> list[StackHit]:
+    reader, found = line.reader, find_passages(line)[:limit]
     starts = {
         node: (frame, depth)
         for node, frame, depth in reader.rows(
@@ -54,12 +184,12 @@ def _of_capture(line: AskedLine, limit: int) -> list[StackHit]:
     }
     frames = frames_by_id(reader, {frame for frame, _ in starts.values()})
     return [
-        _hit(each, frames[frame], position)
+        _build_hit(each, frames[frame], position)
         for each, (frame, position) in ((each, starts[each.start]) for each in found)
     ]
 
 
-def _hits(reader: Reader, leaves: Iterator[_Leaf], limit: int) -> list[StackHit]:
+def _collect_hits(reader: Reader, leaves: Iterator[_Leaf], limit: int) -> list[StackHit]:
     found: dict[tuple[int, str, str], _Leaf] = {}
     for leaf in leaves:
         # Recursion brings a stack through the line several times: keep the innermost pass.
@@ -67,10 +197,10 @@ def _hits(reader: Reader, leaves: Iterator[_Leaf], limit: int) -> list[StackHit]
         if len(found) >= limit:
             break
     frames = frames_by_id(reader, {leaf.start.frame for leaf in found.values()})
-    return [_hit(leaf, frames[leaf.start.frame], leaf.start.position) for leaf in found.values()]
+    return [_build_hit(leaf, frames[leaf.start.frame], leaf.start.position) for leaf in found.values()]
 
 
-def _hit(found: Passage | _Leaf, frame: FrameRow, position: int) -> StackHit:
+def _build_hit(found: Passage | _Leaf, frame: FrameRow, position: int) -> StackHit:
     return StackHit(
         function=found.function,
         boundary=found.boundary,
@@ -105,14 +235,14 @@ class _Leaf:
     duration: int
 
 
-def _best_first(reader: Reader, starts: Sequence[tuple[int, int, _Branch]]) -> Iterator[_Leaf]:
+def _iter_longest_first(reader: Reader, starts: Sequence[tuple[int, int, _Branch]]) -> Iterator[_Leaf]:
     """Yield the stacks below the branches, longest duration first, reading only the part of the tree that is needed.
 
     Equal durations, as in samples without time, are ordered by calls. Each node stores its longest duration and its
     calls, so a best-first descent yields the stacks in order. The running number keeps the order of equal entries
     stable.
     """
-    nodes, stack_calls = reader.totals("nodes"), reader.totals("stack_calls")
+    nodes, stack_calls = reader.totals_table("nodes"), reader.totals_table("stack_calls")
     number = count()
     queue: list[tuple[int, int, int, _Branch | _Leaf]] = [
         (-longest, -calls, next(number), branch) for longest, calls, branch in starts

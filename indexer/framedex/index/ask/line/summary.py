@@ -1,46 +1,129 @@
-"""The summary of a line: from the totals of all counted captures, or from one capture."""
+"""The summary of a line, and its calls by boundary function: from all counted captures, or from one."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
-from framedex.index.ask.line.boundaries import LineBoundary, line_boundaries
-from framedex.index.ask.line.narrowing import Passage, passages
-from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, SAMPLES, json_list
-from framedex.index.read.asked import AskedLine
-from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, arguments, capture_row, functions_by_id
-from framedex.model import How, LineSummary
+from framedex.index.ask.line.stacks import Passage, find_passages
+from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, MAX_SAMPLES, STATE_OF_LINE, json_list
+from framedex.index.read.rows import (
+    CAPTURE_COLUMNS,
+    Reader,
+    build_capture,
+    decode_arguments,
+    frames_by_id,
+    functions_by_id,
+)
+from framedex.index.read.subjects import AskedLine
+from framedex.model import BoundaryEnd, How, LineSummary
 
-_SAMPLED = 64
-"""Limit of calls searched for arguments worth showing, the longest first."""
+_MAX_SAMPLED_CALLS = 64
+"""Limit of calls whose arguments are read as samples, the longest first."""
+
+MAX_ENDS = 50
+"""Limit of boundary functions per line, the longest total duration first."""
+
+_MAX_DEPTH = 16
+"""Number of innermost frames that are searched for one with source."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineBoundary:
+    """The calls of one boundary function that passed a line; `duration` is their sum in ns."""
+
+    function: str
+    boundary: str
+    calls: int
+    duration: int
+    latest_call: int
+
+
+def line_boundaries(line: AskedLine) -> list[LineBoundary]:
+    """Return the boundary functions reached from the line, most calls first.
+
+    Calls come from the line's capture if it has one, otherwise from all counted captures.
+    """
+    if line.capture is not None or (line.spans_several_lines and _may_pass_twice(line)):
+        found = _merge(
+            LineBoundary(each.function, each.boundary, each.calls, each.duration, each.latest_call)
+            for each in find_passages(line)
+        )
+    else:
+        rows = line.reader.rows(
+            "SELECT b.name, b.boundary, l.calls, l.duration, l.latest_call"
+            f" FROM {line.reader.totals_table('line_calls')} l"
+            f" JOIN boundaries b ON b.id = l.boundary WHERE {line.condition('l')}"
+        )
+        found = _merge(LineBoundary(*row) for row in rows)
+    return sorted(found, key=lambda each: (-each.calls, each.function))
+
+
+def _may_pass_twice(line: AskedLine) -> bool:
+    """Whether recursion may put several of the lines on one stack, so that line totals count a call twice."""
+    functions = line.reader.rows(
+        "SELECT DISTINCT fn.id, fn.calls, fn.run, fn.run_calls FROM frames fr JOIN functions fn ON fn.id = fr.function"
+        f" WHERE {line.condition('fr')}"
+    )
+    row = line.reader.row(
+        f"SELECT sum(l.calls) FROM (SELECT DISTINCT fr.file, fr.line, {STATE_OF_LINE} AS version FROM frames fr"
+        f" WHERE fr.function {IN_JSON} AND fr.file IS NOT NULL) stood"
+        f" CROSS JOIN {line.reader.totals_table('line_calls')} l ON l.file = stood.file AND l.line = stood.line"
+        " AND l.version = stood.version",
+        json_list([function for function, *_ in functions]),
+    )
+    run = line.reader.scope.run
+    if run and any(latest != run for _, _, latest, _ in functions):
+        return True  # a later run passed other lines, so the calls of these functions in this run are not stored
+    return row is None or row[0] != sum(of_run if run else calls for _, calls, _, of_run in functions)
+
+
+def _merge(parts: Iterable[LineBoundary]) -> list[LineBoundary]:
+    found: dict[tuple[str, str], LineBoundary] = {}
+    for each in parts:
+        known = found.get((each.function, each.boundary))
+        found[each.function, each.boundary] = (
+            each
+            if known is None
+            else LineBoundary(
+                each.function,
+                each.boundary,
+                known.calls + each.calls,
+                known.duration + each.duration,
+                max(known.latest_call, each.latest_call),
+            )
+        )
+    return list(found.values())
 
 
 def line_summary(line: AskedLine) -> LineSummary | None:
     """Return the summary of the line, or None if nothing was recorded; for a single capture it has no callers."""
-    return _of_all(line) if line.capture is None else _of_capture(line, line.capture)
+    return _summarize_all(line) if line.capture is None else _summarize_capture(line, line.capture)
 
 
-def _of_all(line: AskedLine) -> LineSummary | None:
+def _summarize_all(line: AskedLine) -> LineSummary | None:
     reader = line.reader
     boundaries = line_boundaries(line)
     if not boundaries:
         return None
     capture = reader.row(
         f"SELECT {CAPTURE_COLUMNS}, c.id FROM line_calls l JOIN calls c ON c.id = l.latest_call"
-        f" JOIN captures p ON p.id = c.capture WHERE {line.on('l')} ORDER BY {LATEST_FIRST} LIMIT 1"
+        f" JOIN captures p ON p.id = c.capture WHERE {line.condition('l')} ORDER BY {LATEST_FIRST} LIMIT 1"
     )
     if capture is None:
         return None
     callers = reader.rows(
-        f"SELECT o.function, sum(s.calls) AS total FROM frames fr JOIN {reader.totals('readable_steps')} s"
+        f"SELECT o.function, sum(s.calls) AS total FROM frames fr JOIN {reader.totals_table('readable_steps')} s"
         " ON s.target = fr.id"
-        f" JOIN frames o ON o.id = s.origin WHERE {line.on('fr')}"
+        f" JOIN frames o ON o.id = s.origin WHERE {line.condition('fr')}"
         " GROUP BY o.function ORDER BY total DESC"
     )
     functions = functions_by_id(reader, [function for function, _ in callers])
     is_narrow = reader.scope.is_narrow
-    stood = f" AND EXISTS (SELECT 1 FROM {reader.totals('nodes')} n WHERE n.frame = frames.id)" if is_narrow else ""
-    hows = reader.rows(f"SELECT DISTINCT how FROM frames WHERE {line.on('frames')}{stood}")
+    location_condition = (
+        f" AND EXISTS (SELECT 1 FROM {reader.totals_table('nodes')} n WHERE n.frame = frames.id)" if is_narrow else ""
+    )
+    hows = reader.rows(f"SELECT DISTINCT how FROM frames WHERE {line.condition('frames')}{location_condition}")
     return LineSummary(
         path=line.path,
         line=line.line,
@@ -49,15 +132,15 @@ def _of_all(line: AskedLine) -> LineSummary | None:
         total_duration=sum(each.duration for each in boundaries),
         boundaries=tuple((each.function, each.calls, each.duration) for each in boundaries),
         callers=tuple((functions[function], calls) for function, calls in callers),
-        arguments=tuple(_samples(reader, boundaries) if is_narrow else _kept_samples(line)),
+        arguments=tuple(_read_samples(reader, boundaries) if is_narrow else _read_stored_samples(line)),
         hows=tuple(sorted(How(how) for (how,) in hows)),
-        latest_capture=capture_row(capture),
+        latest_capture=build_capture(capture),
         latest_call=capture[-1],
     )
 
 
-def _of_capture(line: AskedLine, capture: int) -> LineSummary | None:
-    reader, found = line.reader, passages(line)
+def _summarize_capture(line: AskedLine, capture: int) -> LineSummary | None:
+    reader, found = line.reader, find_passages(line)
     row = reader.row(f"SELECT {CAPTURE_COLUMNS} FROM captures p WHERE p.id = ?", capture)
     if not found or row is None:
         return None
@@ -74,29 +157,53 @@ def _of_capture(line: AskedLine, capture: int) -> LineSummary | None:
         total_duration=sum(each.duration for each in found),
         boundaries=tuple((each.function, each.calls, each.duration) for each in line_boundaries(line)),
         callers=(),
-        arguments=tuple(_samples(reader, found)),
+        arguments=tuple(_read_samples(reader, found)),
         hows=tuple(sorted(How(how) for (how,) in hows)),
-        latest_capture=capture_row(row),
+        latest_capture=build_capture(row),
         latest_call=max(each.latest_call for each in found),
     )
 
 
-def _kept_samples(line: AskedLine) -> list[dict[str, object]]:
+def _read_stored_samples(line: AskedLine) -> list[dict[str, object]]:
     rows = line.reader.rows(
         "SELECT DISTINCT a.json FROM line_samples s JOIN arguments a ON a.id = s.arguments"
-        f" WHERE {line.on('s')} ORDER BY a.has_shape DESC, a.id LIMIT ?",
-        SAMPLES,
+        f" WHERE {line.condition('s')} ORDER BY a.has_shape DESC, a.id LIMIT ?",
+        MAX_SAMPLES,
     )
-    return [arguments(text) for (text,) in rows]
+    return [decode_arguments(text) for (text,) in rows]
 
 
-def _samples(reader: Reader, found: Collection[Passage | LineBoundary]) -> list[dict[str, object]]:
+def _read_samples(reader: Reader, found: Collection[Passage | LineBoundary]) -> list[dict[str, object]]:
     """Return the arguments of the latest calls, taken from the functions with the longest total duration."""
-    longest = sorted(found, key=lambda each: -each.duration)[:_SAMPLED]
+    longest = sorted(found, key=lambda each: -each.duration)[:_MAX_SAMPLED_CALLS]
     rows = reader.rows(
         "SELECT DISTINCT a.json FROM calls c JOIN arguments a ON a.id = c.arguments"
         f" WHERE c.id {IN_JSON} ORDER BY a.has_shape DESC, a.id LIMIT ?",
         json_list([each.latest_call for each in longest]),
-        SAMPLES,
+        MAX_SAMPLES,
     )
-    return [arguments(text) for (text,) in rows]
+    return [decode_arguments(text) for (text,) in rows]
+
+
+def boundary_ends(line: AskedLine) -> list[BoundaryEnd]:
+    """Return the boundary functions reached from the line, longest total duration first."""
+    found = sorted(line_boundaries(line), key=lambda each: (-each.duration, each.function))[:MAX_ENDS]
+    rows = line.reader.rows(
+        "WITH RECURSIVE up(call, node, steps) AS ("
+        f" SELECT c.id, s.leaf, 1 FROM calls c JOIN stacks s ON s.id = c.stack WHERE c.id {IN_JSON}"
+        " UNION ALL SELECT u.call, n.parent, u.steps + 1 FROM up u JOIN nodes n ON n.id = u.node"
+        f" WHERE n.parent AND u.steps < {_MAX_DEPTH}"
+        ") SELECT u.call, n.frame FROM up u JOIN nodes n ON n.id = u.node ORDER BY u.call, u.steps",
+        json_list([each.latest_call for each in found]),
+    )
+    frames = frames_by_id(line.reader, {frame for _, frame in rows})
+    return [
+        BoundaryEnd(
+            each.function,
+            each.calls,
+            each.duration,
+            each.latest_call,
+            tuple(frames[frame] for call, frame in rows if call == each.latest_call),
+        )
+        for each in found
+    ]

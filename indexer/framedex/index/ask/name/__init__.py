@@ -1,5 +1,5 @@
 """Queries that begin with a name.
 
-Start at `fits.py`, then `meant.py` (functions), `inside.py` and `likely.py` (a name without calls) and `beginnings.py`
-(completion).
+Start at `matching.py` (how a text matches a name), then `functions.py`, `names.py` (lookup and completion) and
+`search.py`.
 """

@@ -1,4 +1,4 @@
-"""The runtime activity of a capture's threads, their waits, and the loops around both."""
+"""The activity of a capture's threads in the runtime: calls, waits, and the loops around them."""
 
 from __future__ import annotations
 
@@ -8,29 +8,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framedex.index.write.costs.blocked import Blocked, blocked
-from framedex.index.write.costs.loops import LoopFinder, LoopKey, Marks, Rounds, keys_of_nodes
+from framedex.index.write.costs.loops import LoopFinder, LoopKey, Marks, Rounds, find_loop_keys
 from framedex.index.write.costs.pieces import FOREVER
 from framedex.index.write.costs.program_code import ProgramCode
 from framedex.index.write.costs.timeline import (
-    AWAIT,
-    COPIES,
-    ON_READY,
-    POINTER,
-    READY_EVENT,
+    AWAIT_FUNCTION,
+    HOST_COPY_FUNCTIONS,
+    ON_READY_FUNCTION,
+    READY_EVENT_FUNCTION,
+    UNSAFE_POINTER_FUNCTION,
     Calls,
     Events,
     Kinds,
     Threads,
-    moves_data,
+    find_data_functions,
 )
-from framedex.index.write.programs import COMPILES, LOADS, RUNS
+from framedex.index.write.costs.wait_detection import Blocked, find_waits
+from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
 from framedex.index.write.tree import Integers
 
-MOVES_DATA = moves_data() | COPIES
+TRANSFER_FUNCTIONS = find_data_functions() | HOST_COPY_FUNCTIONS
 """Functions that transfer data."""
 
-_WORKS = frozenset({*COMPILES, *LOADS, RUNS, *MOVES_DATA, READY_EVENT})
+_WORK_FUNCTIONS = frozenset(
+    {*COMPILE_FUNCTIONS, *LOAD_FUNCTIONS, EXECUTE_FUNCTION, *TRANSFER_FUNCTIONS, READY_EVENT_FUNCTION}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,32 +48,38 @@ class Activity:
     code: ProgramCode
 
     @classmethod
-    def of(cls, connection: sqlite3.Connection, capture: int) -> Activity:
+    def read(cls, connection: sqlite3.Connection, capture: int) -> Activity:
         """Return the activity of a capture."""
-        kinds = Kinds.of(connection, capture)
-        calls = Calls.of_kinds(connection, capture, kinds.of_functions({*_WORKS, ON_READY, AWAIT, POINTER}))
-        events, threads = Events.of(connection, capture), Threads(connection, capture, kinds)
-        waits = blocked(connection, capture, calls, kinds, events, threads)
+        kinds = Kinds.read(connection, capture)
+        calls = Calls.read_kinds(
+            connection,
+            capture,
+            kinds.find_kinds({*_WORK_FUNCTIONS, ON_READY_FUNCTION, AWAIT_FUNCTION, UNSAFE_POINTER_FUNCTION}),
+        )
+        events, threads = Events.read(connection, capture), Threads(connection, capture, kinds)
+        waits = find_waits(connection, capture, calls, kinds, events, threads)
         code = ProgramCode(connection, capture)
         finder = LoopFinder(connection, kinds, code)
-        loops = (rounds for thread, marks in _marks(kinds, calls, waits) for rounds in finder.loops(thread, marks))
+        loops = (
+            rounds for thread, marks in _build_marks(kinds, calls, waits) for rounds in finder.loops(thread, marks)
+        )
         return cls(kinds, calls, events, threads, waits, tuple(loops), code)
 
-    def rounds_around(self, nodes: Integers) -> dict[int, list[LoopKey]]:
-        """Return for each node of a line the keys of the loops around it, innermost first."""
+    def find_loop_keys(self, nodes: Integers) -> dict[int, list[LoopKey]]:
+        """Return the keys of the loops around each of these nodes, innermost first."""
         found = {rounds.key for rounds in self.loops}
-        known = keys_of_nodes(self.code, np.unique(nodes).tolist()) if found else {}
+        known = find_loop_keys(self.code, np.unique(nodes).tolist()) if found else {}
         return {node: [key for key in keys if key in found] for node, keys in known.items()}
 
-    def starts(self, key: LoopKey) -> Integers:
+    def find_round_starts(self, key: LoopKey) -> Integers:
         """Return the start times of the rounds of a loop on all threads, in order (ns)."""
         return np.sort(np.concatenate([rounds.start for rounds in self.loops if rounds.key == key]))
 
 
-def _marks(kinds: Kinds, calls: Calls, waits: Blocked) -> Iterator[tuple[int, Marks]]:
+def _build_marks(kinds: Kinds, calls: Calls, waits: Blocked) -> Iterator[tuple[int, Marks]]:
     """Yield the calls and waits that Python caused on each thread, in order of start."""
     node, thread = kinds.node[calls.kind], kinds.thread[calls.kind]
-    is_mark = np.isin(calls.kind, kinds.of_functions(_WORKS)) & (node > 0)
+    is_mark = np.isin(calls.kind, kinds.find_kinds(_WORK_FUNCTIONS)) & (node > 0)
     gaps = waits[np.flatnonzero(waits.in_call == 0)]
     for each in np.unique(thread[is_mark]).tolist():
         of_thread = calls[np.flatnonzero(is_mark & (thread == each) & (calls.end < FOREVER))]

@@ -13,24 +13,35 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.file.values import signed
-from framedex.index.write.costs.pieces import ENDS, FOREVER, LARGEST, OBJECTS, Pieces, arguments_of, columns, kinds_of
+from framedex.index.file.values import to_signed
+from framedex.index.write.costs.pieces import (
+    END_CALL_JOIN,
+    FOREVER,
+    MAX_BYTES,
+    OBJECTS_FROM,
+    Pieces,
+    find_kinds_by_function,
+    read_arguments,
+    read_columns,
+)
 from framedex.index.write.tree import Integers
-from framedex.objects.table import address_of
+from framedex.objects.table import parse_address
 
 _ALLOCATE, _FREE, _HAND_OVER = "DeviceMemory::Allocate", "DeviceMemory::Free", "DeviceMemory::HandOver"
 # The order of events at the same time.
 _ORDER = {_FREE: 0, _ALLOCATE: 1, _HAND_OVER: 2}
-_ROW = 512  # bytes: the allocation unit of the mock (native/pjrt/mock/devices/device_memory.h) and of a TPU
+_ALLOCATION_UNIT_BYTES = (
+    512  # bytes: the allocation unit of the mock (native/pjrt/mock/devices/device_memory.h) and of a TPU
+)
 
 
-def pieces_of_allocator(connection: sqlite3.Connection, capture: int) -> Pieces | None:
+def read_allocator_pieces(connection: sqlite3.Connection, capture: int) -> Pieces | None:
     """Return the pieces of memory from the recorded allocator of a capture; None if no allocator is recorded."""
-    kinds = kinds_of(connection, capture, _ORDER)
+    kinds = find_kinds_by_function(connection, capture, _ORDER)
     if not kinds:
         return None
-    call, parent, kind, sort, time, address, device, size, result = _events(connection, capture, kinds)
-    is_same = np.append((np.diff(device) == 0) & (np.diff(address) == 0), False)  # as the next
+    call, parent, kind, sort, time, address, device, size, result = _read_events(connection, capture, kinds)
+    is_same = np.append((np.diff(device) == 0) & (np.diff(address) == 0), False)  # same memory as the next event
     begins = sort != _ORDER[_FREE]
     is_known = np.append(False, (begins & is_same)[:-1])  # its previous owner is known
     rows = np.flatnonzero(begins)
@@ -38,9 +49,11 @@ def pieces_of_allocator(connection: sqlite3.Connection, capture: int) -> Pieces 
     following = np.minimum(rows + 1, len(call) - 1)
     ends = is_same[rows]
     died = np.where(ends, time[following], FOREVER)
-    # Memory that a call allocates and releases itself is not a buffer of the program.
+    # Memory that one call allocates and releases is not a buffer of the program.
     is_passing = ends & (sort[rows] == _ORDER[_ALLOCATE]) & ~begins[following] & (parent[rows] == parent[following])
-    let_go = np.minimum(died, _let_go(connection, capture, parent[rows], call[rows], result[rows], is_passing))
+    let_go = np.minimum(
+        died, _find_deletion_times(connection, capture, parent[rows], call[rows], result[rows], is_passing)
+    )
     numbers = np.unique(device)
     zeros = np.zeros(len(strays), np.int64)
     return Pieces(
@@ -49,58 +62,66 @@ def pieces_of_allocator(connection: sqlite3.Connection, capture: int) -> Pieces 
         size=np.concatenate([size[rows], size[strays]]),
         born=np.concatenate([time[rows], zeros]),
         died=np.concatenate([died, time[strays]]),
-        let_go=np.concatenate([let_go, time[strays]]),
+        deleted=np.concatenate([let_go, time[strays]]),
         made=np.concatenate([parent[rows], zeros]),
-        by=np.concatenate([call[rows], zeros]),
+        recorded_in=np.concatenate([call[rows], zeros]),
         kind=np.concatenate([kind[rows], zeros]),
         unsized=(0,) * len(numbers),
     )
 
 
-def _events(connection: sqlite3.Connection, capture: int, kinds: Mapping[int, str]) -> list[Integers]:
+def _read_events(connection: sqlite3.Connection, capture: int, kinds: Mapping[int, str]) -> list[Integers]:
     """Return the calls of the allocator in columns, by device and address, then in order of time.
 
     The columns are: id, id of the enclosing call (or its own), kind, function (`_ORDER`), time, address, device, bytes,
-    and result. The result is the one that received the memory (-1: none).
+    and the index of the result that received the memory (-1: none).
     """
     query = (
         "SELECT c.id, c.kind, c.start, c.duration, coalesce(c.inside, 0), c.arguments FROM captures p"
         " JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call"
         f" WHERE p.id = ? AND c.arguments IS NOT NULL AND c.kind {IN_JSON}"
     )
-    call, kind, start, duration, inside, argument = columns(connection.execute(query, (capture, json_list(kinds))), 6)
+    call, kind, start, duration, inside, argument = read_columns(
+        connection.execute(query, (capture, json_list(kinds))), 6
+    )
     numbers, of_call = np.unique(argument, return_inverse=True)
-    told = arguments_of(connection, numbers)
-    values = np.array([_values(told.get(number, {})) for number in numbers.tolist()], np.int64).reshape(-1, 4)
+    arguments = read_arguments(connection, numbers)
+    values = np.array([_parse_arguments(arguments.get(number, {})) for number in numbers.tolist()], np.int64).reshape(
+        -1, 4
+    )
     address, device, size, result = values.T
     sort = np.zeros(len(call), np.int64)
     for number, name in kinds.items():
         sort[kind == number] = _ORDER[name]
-    # An allocation exists from the end of its call, and ends at the start of its release. So an address is released
-    # before it is allocated again, whatever other threads do in between.
+    # An allocation begins at the end of its call, and ends at the start of its release. So an address is always
+    # released before it is allocated again, even if other threads run in between.
     time = start + np.where(sort == _ORDER[_ALLOCATE], duration, 0)
     order = np.lexsort((sort, time, address[of_call], device[of_call]))
     order = order[size[of_call[order]] >= 0]
     of_call = of_call[order]
     call, inside, kind, sort, time = (column[order] for column in (call, inside, kind, sort, time))
     address, device, size, result = (column[of_call] for column in (address, device, size, result))
-    size = np.where(sort == _ORDER[_ALLOCATE], (np.maximum(size, 1) + _ROW - 1) // _ROW * _ROW, size)
+    size = np.where(
+        sort == _ORDER[_ALLOCATE],
+        (np.maximum(size, 1) + _ALLOCATION_UNIT_BYTES - 1) // _ALLOCATION_UNIT_BYTES * _ALLOCATION_UNIT_BYTES,
+        size,
+    )
     return [call, call - inside, kind, sort, time, address, device, size, result]
 
 
-def _values(told: Mapping[str, Any]) -> tuple[int, int, int, int]:
+def _parse_arguments(arguments: Mapping[str, Any]) -> tuple[int, int, int, int]:
     """Return address, device, bytes and result of a call; -1 if missing: a damaged capture may contain anything."""
     device, size, result = (
-        value if isinstance(value := told.get(name), int) and 0 <= value <= LARGEST else -1
+        value if isinstance(value := arguments.get(name), int) and 0 <= value <= MAX_BYTES else -1
         for name in ("device", "bytes", "result")
     )
-    return signed(address_of(told.get("address"))), device, -1 if device < 0 else size, result
+    return to_signed(parse_address(arguments.get("address"))), device, -1 if device < 0 else size, result
 
 
-# The program's ownership of pieces
+# Deletions by the program
 
 
-def _let_go(
+def _find_deletion_times(
     connection: sqlite3.Connection,
     capture: int,
     made: Integers,
@@ -110,38 +131,38 @@ def _let_go(
 ) -> Integers:
     """Return the times when the buffers of these pieces were deleted or destroyed; FOREVER if the buffer is unknown.
 
-    The buffers of a call are numbered in their order, and so are its allocations. For memory that was handed over, the
-    buffer is recorded. The buffers are unknown if a call made different numbers of the two, for example with results in
+    The buffers of a call have the order of its allocations. For memory that was handed over, the buffer is recorded.
+    The buffers are unknown if a call made different numbers of buffers and allocations, for example with results in
     host memory.
     """
     found = np.full(len(made), FOREVER)
-    buffer_call, ended = _buffers(connection, capture)
+    buffer_call, ended = _read_buffers(connection, capture)
     calls, first, buffers = np.unique(buffer_call, return_index=True, return_counts=True)
     if not len(calls):
         return found
-    place = np.minimum(np.searchsorted(calls, made), len(calls) - 1)
-    is_buffer = (calls[place] == made) & ~is_passing
-    pieces = np.bincount(place[is_buffer], minlength=len(calls))
+    position = np.minimum(np.searchsorted(calls, made), len(calls) - 1)
+    is_buffer = (calls[position] == made) & ~is_passing
+    pieces = np.bincount(position[is_buffer], minlength=len(calls))
     handed = np.flatnonzero(is_buffer & (result >= 0))
-    taken = np.unique(np.stack([place[handed], result[handed]]), axis=1)
+    taken = np.unique(np.stack([position[handed], result[handed]]), axis=1)
     is_known = (pieces == buffers) & (
-        np.bincount(taken[0], minlength=len(calls)) == np.bincount(place[handed], minlength=len(calls))
+        np.bincount(taken[0], minlength=len(calls)) == np.bincount(position[handed], minlength=len(calls))
     )
-    is_known[place[handed][result[handed] >= buffers[place[handed]]]] = False
-    handed = handed[is_known[place[handed]]]
-    slot_of_handed = first[place[handed]] + result[handed]
+    is_known[position[handed][result[handed] >= buffers[position[handed]]]] = False
+    handed = handed[is_known[position[handed]]]
+    slot_of_handed = first[position[handed]] + result[handed]
     found[handed] = ended[slot_of_handed]
     is_free = np.repeat(is_known, buffers)
     is_free[slot_of_handed] = False
-    new = np.flatnonzero(is_buffer & (result < 0) & is_known[place])
-    found[new[np.lexsort((by[new], place[new]))]] = ended[is_free]
+    new = np.flatnonzero(is_buffer & (result < 0) & is_known[position])
+    found[new[np.lexsort((by[new], position[new]))]] = ended[is_free]
     return found
 
 
-def _buffers(connection: sqlite3.Connection, capture: int) -> list[Integers]:
+def _read_buffers(connection: sqlite3.Connection, capture: int) -> list[Integers]:
     """Return the creating call of each buffer, and its deletion or destruction time, in the order of those calls."""
     query = (
-        f"SELECT o.created_call, coalesce(d.start, ?1) FROM {OBJECTS} LEFT JOIN {ENDS}"
+        f"SELECT o.created_call, coalesce(d.start, ?1) FROM {OBJECTS_FROM} LEFT JOIN {END_CALL_JOIN}"
         " WHERE t.capture = ?2 AND t.name = 'buffer' AND o.created_call IS NOT NULL ORDER BY o.created_call, o.id"
     )
-    return columns(connection.execute(query, (int(FOREVER), capture)), 2)
+    return read_columns(connection.execute(query, (int(FOREVER), capture)), 2)

@@ -10,39 +10,39 @@ from collections.abc import Iterable
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.costs.pieces import LARGEST, arguments_of
+from framedex.index.write.costs.pieces import MAX_BYTES, read_arguments
 from framedex.index.write.costs.timeline import Calls, Kinds
-from framedex.index.write.programs import RUNS
+from framedex.index.write.programs import EXECUTE_FUNCTION
 from framedex.index.write.tree import Integers
 from framedex.model import Direction
 from framedex.objects.moves import CALLBACK_RESULT, HOST_CALLBACKS
 
-_UNKNOWN = -1
+_UNKNOWN_SIZE = -1
 _UNSEEN_CALLBACK = "callback"
 _INSERT = (
     "INSERT INTO transfers(kind, capture, direction, how, is_implicit, calls, duration, sized, bytes, first_call,"
     " latest_call) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)"
 )
-_BUFFER = re.compile(r"(token|pred|[a-z]+(\d{1,3})\w*)\[((?:\d{1,18}(?:,\d{1,18})*)?)\]")
+_BUFFER_TYPE = re.compile(r"(token|pred|[a-z]+(\d{1,3})\w*)\[((?:\d{1,18}(?:,\d{1,18})*)?)\]")
 
 
 def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds: Kinds) -> None:
     """Write the transfers of the host callbacks of a capture, replacing the stored ones.
 
-    Without `framedex run`, and on other plug-ins, callbacks are not recorded, and results have no line. So sends of
-    programs beyond the operands of the recorded callbacks are transfers of unknown size by the calls that run the
-    programs.
+    Callbacks are not recorded without `framedex run` or with other plug-ins, and then results have no line. A program
+    may send more operands than the recorded callbacks received. These are stored as transfers of unknown size by the
+    calls that run the program.
     """
-    wanted = kinds.of_functions(HOST_CALLBACKS | {CALLBACK_RESULT})
-    connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (json_list(wanted.tolist()),))
-    calls = Calls.of_kinds(connection, capture, wanted)
-    _write_unseen_operands(connection, capture, kinds, _operands_of(connection, calls, kinds))
+    callback_kinds = kinds.find_kinds(HOST_CALLBACKS | {CALLBACK_RESULT})
+    connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (json_list(callback_kinds.tolist()),))
+    calls = Calls.read_kinds(connection, capture, callback_kinds)
+    _write_unrecorded_operands(connection, capture, kinds, _count_operands(connection, calls, kinds))
     if not len(calls):
         return
     calls = calls[np.lexsort((calls.id, kinds.thread[calls.kind]))]
-    is_result = np.isin(calls.kind, kinds.of_functions({CALLBACK_RESULT}))
-    size = _sizes(connection, calls)
-    cause = np.where(is_result, _callbacks_before(is_result, kinds.thread[calls.kind]), np.arange(len(calls)))
+    is_result = np.isin(calls.kind, kinds.find_kinds({CALLBACK_RESULT}))
+    size = _read_sizes(connection, calls)
+    cause = np.where(is_result, _find_causing_callbacks(is_result, kinds.thread[calls.kind]), np.arange(len(calls)))
     duration = np.where(is_result, np.maximum(calls.end - calls.start, 0), 0)
     for direction, is_moved in (
         (Direction.DEVICE_TO_HOST, ~is_result & (size != 0)),
@@ -60,22 +60,22 @@ def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds
             connection.execute(_INSERT, row)
 
 
-def _operands_of(connection: sqlite3.Connection, calls: Calls, kinds: Kinds) -> int:
+def _count_operands(connection: sqlite3.Connection, calls: Calls, kinds: Kinds) -> int:
     """Return the number of operands of all recorded callbacks."""
     known, counts = np.unique(
-        calls.arguments[np.isin(calls.kind, kinds.of_functions(HOST_CALLBACKS))], return_counts=True
+        calls.arguments[np.isin(calls.kind, kinds.find_kinds(HOST_CALLBACKS))], return_counts=True
     )
-    told = arguments_of(connection, known)
-    texts = [str(told.get(number, {}).get("arguments", "")) for number in known.tolist()]
+    arguments = read_arguments(connection, known)
+    texts = [str(arguments.get(number, {}).get("arguments", "")) for number in known.tolist()]
     return sum(
-        sum(dtype != "token" for dtype, _, _ in _BUFFER.findall(text)) * count
+        sum(dtype != "token" for dtype, _, _ in _BUFFER_TYPE.findall(text)) * count
         for text, count in zip(texts, counts.tolist(), strict=True)
     )
 
 
-def _write_unseen_operands(connection: sqlite3.Connection, capture: int, kinds: Kinds, seen: int) -> None:
-    """Write the sends to callbacks beyond the `seen` operands, as transfers by the calls that run the programs."""
-    runs = json_list(kinds.of_functions({RUNS}).tolist())
+def _write_unrecorded_operands(connection: sqlite3.Connection, capture: int, kinds: Kinds, recorded: int) -> None:
+    """Write the sends beyond the `recorded` operands, as transfers by the calls that run the programs."""
+    runs = json_list(kinds.find_kinds({EXECUTE_FUNCTION}).tolist())
     connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (runs,))
     query = (
         "SELECT c.kind, sum(json_extract(a.json, '$.\"options.num_send_ops\"')) AS sent, min(c.id), max(c.id)"
@@ -85,53 +85,53 @@ def _write_unseen_operands(connection: sqlite3.Connection, capture: int, kinds: 
         " GROUP BY c.kind HAVING sent > 0 ORDER BY sent DESC"
     )
     rows = connection.execute(query, (capture, runs)).fetchall()
-    unseen = sum(sent for _, sent, _, _ in rows) - seen
+    unrecorded = sum(sent for _, sent, _, _ in rows) - recorded
     for kind, sent, first, last in rows:
-        if (count := min(sent, unseen)) > 0:
+        if (count := min(sent, unrecorded)) > 0:
             row = (kind, capture, Direction.DEVICE_TO_HOST.value, _UNSEEN_CALLBACK, count, 0, 0, 0, first, last)
             connection.execute(_INSERT, row)
-            unseen -= count
+            unrecorded -= count
 
 
-def _callbacks_before(is_result: np.ndarray[tuple[int], np.dtype[np.bool_]], thread: Integers) -> Integers:
+def _find_causing_callbacks(is_result: np.ndarray[tuple[int], np.dtype[np.bool_]], thread: Integers) -> Integers:
     """Return for each call the last callback before it on its thread, else the call itself.
 
-    Calls are in order of threads.
+    The calls must be grouped by thread.
     """
-    place = np.arange(len(is_result))
-    last = np.maximum.accumulate(np.where(is_result, -1, place))
+    position = np.arange(len(is_result))
+    last = np.maximum.accumulate(np.where(is_result, -1, position))
     is_same = (last >= 0) & (thread[np.maximum(last, 0)] == thread)
-    found: Integers = np.where(is_same, last, place)
+    found: Integers = np.where(is_same, last, position)
     return found
 
 
-def _sizes(connection: sqlite3.Connection, calls: Calls) -> Integers:
+def _read_sizes(connection: sqlite3.Connection, calls: Calls) -> Integers:
     """Return the bytes that each call moved; `_UNKNOWN` if it does not record them."""
-    known, place = np.unique(calls.arguments, return_inverse=True)
-    told = arguments_of(connection, known)
-    sizes = [_size(told.get(number, {})) for number in known.tolist()]
-    return np.array(sizes, np.int64)[place]
+    known, position = np.unique(calls.arguments, return_inverse=True)
+    arguments = read_arguments(connection, known)
+    sizes = [_parse_size(arguments.get(number, {})) for number in known.tolist()]
+    return np.array(sizes, np.int64)[position]
 
 
-def _size(arguments: dict[str, object]) -> int:
+def _parse_size(arguments: dict[str, object]) -> int:
     size, operands = arguments.get("chunk.size"), arguments.get("arguments")
     if isinstance(operands, str):
-        size = _size_of_buffers(operands)
-    return size if isinstance(size, int) and 0 <= size <= LARGEST else _UNKNOWN
+        size = _sum_buffer_sizes(operands)
+    return size if isinstance(size, int) and 0 <= size <= MAX_BYTES else _UNKNOWN_SIZE
 
 
-def _size_of_buffers(text: str) -> int:
-    """Return the bytes of buffers as a handler run records them: `f32[512,512], token[]`."""
-    if "..." in text or len(_BUFFER.findall(text)) != text.count("["):
-        return _UNKNOWN
-    return sum(_size_of_buffer(*found) for found in _BUFFER.findall(text))
+def _sum_buffer_sizes(text: str) -> int:
+    """Return the total bytes of buffers in the notation of a handler run: `f32[512,512], token[]`."""
+    if "..." in text or len(_BUFFER_TYPE.findall(text)) != text.count("["):
+        return _UNKNOWN_SIZE
+    return sum(_compute_buffer_size(*found) for found in _BUFFER_TYPE.findall(text))
 
 
-def _size_of_buffer(dtype: str, bits: str, lengths: str) -> int:
+def _compute_buffer_size(dtype: str, bits: str, lengths: str) -> int:
     if dtype == "token":
         return 0
-    return max(int(bits or 8) // 8, 1) * math.prod(_numbers(lengths.split(",")))
+    return max(int(bits or 8) // 8, 1) * math.prod(_parse_numbers(lengths.split(",")))
 
 
-def _numbers(texts: Iterable[str]) -> Iterable[int]:
+def _parse_numbers(texts: Iterable[str]) -> Iterable[int]:
     return (int(text) for text in texts if text)

@@ -1,10 +1,10 @@
-"""The rounds of a program's loops: of `for` and `while` statements in its own functions, found from the calls in them.
+"""Find the rounds of the `for` and `while` loops in a program's own functions, from the calls made in them.
 
-A capture does not record jumps, so rounds are found by the order of a thread's calls. Within one round the statements
-of a loop's body run in the order of their lines. So a call from an earlier statement than the previous call begins a
-round. A repeated call from the same statement is ambiguous if a frame on its stack can repeat it within a round. Such
-frames are comprehensions or `jax.tree.map`. If ambiguous calls hide the rounds, the loop is left out. A loop is also
-left out if its source here differs from the recorded one.
+A capture does not record jumps, so the order of a thread's calls decides. Within one round the statements of a loop's
+body run in the order of their lines. So a call from an earlier statement than that of the previous call begins a round.
+A repeated call from the same statement is ambiguous if a frame on its stack, such as a comprehension or `jax.tree.map`,
+can repeat it within a round. A loop is left out if ambiguous calls hide its rounds, or if its local source differs from
+the recorded one.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ import numpy.typing as npt
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.write.costs.program_code import CodeFrame, ProgramCode, PythonPath
 from framedex.index.write.costs.timeline import Kinds
-from framedex.index.write.programs import COMPILES, LOADS, RUNS
+from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
 from framedex.index.write.tree import Integers
 from framedex.model import Direction
 from framedex.objects.moves import MOVES
-from framedex.sources.python_loops import Block, SourceLoop
+from framedex.sources.python_syntax import Block, SourceLoop
 
-LEAST_ROUNDS = 4
-"""Loops with fewer rounds are not stored."""
+MIN_ROUNDS = 4
+"""The minimum number of rounds of a stored loop."""
 
-_MOST_AMBIGUOUS = 2  # the maximum number of rounds with calls that may begin rounds, as during a compilation
-_REGULAR = 0.9  # the minimum fraction of the rounds with equal counts
-_MOST_LOOPS = 500  # the maximum number of loops examined per thread: those with the most calls
-_SENT = re.compile(r'"(?:type|dims|device|memory|bytes|transfer_size)": (?:"[^"]*"|\[[^\]]*\]|[^,}]*)')
-_SENDS = frozenset(name for name, move in MOVES.items() if move.direction is Direction.HOST_TO_DEVICE)
-_FETCHES = frozenset(name for name, move in MOVES.items() if move.direction is Direction.DEVICE_TO_HOST)
+_MAX_AMBIGUOUS_ROUNDS = 2  # the maximum number of rounds with calls that may begin rounds, as during a compilation
+_MIN_REGULAR_SHARE = 0.9  # the minimum fraction of the rounds with equal counts
+_MAX_LOOPS = 500  # the maximum number of loops examined per thread: those with the most calls
+_TRANSFER_FIELDS = re.compile(r'"(?:type|dims|device|memory|bytes|transfer_size)": (?:"[^"]*"|\[[^\]]*\]|[^,}]*)')
+_SEND_FUNCTIONS = frozenset(name for name, move in MOVES.items() if move.direction is Direction.HOST_TO_DEVICE)
+_FETCH_FUNCTIONS = frozenset(name for name, move in MOVES.items() if move.direction is Direction.DEVICE_TO_HOST)
 _Booleans = npt.NDArray[np.bool_]
 LoopKey = tuple[tuple[int, ...], int, int]  # the frames outside the loop's function, the function, and the loop's line
 
@@ -99,7 +99,7 @@ class _Step(enum.Enum):
 class _Candidate:
     """A loop of the program: the kinds of calls in it, and the index of its frame on their paths."""
 
-    place: int
+    position: int
     loop: SourceLoop
     kinds: list[int] = field(default_factory=list)
     calls: int = 0
@@ -113,82 +113,82 @@ class LoopFinder:
         self._kinds = kinds
         self._code = code
         self._paths: dict[int, PythonPath] = {}
-        self._is_run = {*kinds.of_functions({RUNS}).tolist()}
-        self._is_compile = {*kinds.of_functions({*COMPILES, *LOADS, *_FETCHES}).tolist()}
-        self._is_send = {*kinds.of_functions(_SENDS).tolist()}
+        self._is_run = {*kinds.find_kinds({EXECUTE_FUNCTION}).tolist()}
+        self._is_compile = {*kinds.find_kinds({*COMPILE_FUNCTIONS, *LOAD_FUNCTIONS, *_FETCH_FUNCTIONS}).tolist()}
+        self._is_send = {*kinds.find_kinds(_SEND_FUNCTIONS).tolist()}
 
     def loops(self, thread: int, marks: Marks) -> Iterator[Rounds]:
         """Yield the loops of a thread with at least `LEAST_ROUNDS` rounds."""
         counts = np.bincount(marks.kind)
         kinds = np.flatnonzero(counts)
         stacks = self._kinds.stack[kinds]
-        paths = self._code.paths_of_stacks(stacks.tolist())
+        paths = self._code.find_stack_paths(stacks.tolist())
         self._paths = {
             kind: paths[stack] for kind, stack in zip(kinds.tolist(), stacks.tolist(), strict=True) if stack in paths
         }
         candidates: dict[LoopKey, _Candidate] = {}
         for kind, path in self._paths.items():
-            for place, loop in path.loops():
-                candidate = candidates.setdefault(_key(path, place, loop), _Candidate(place, loop))
+            for position, loop in path.loops():
+                candidate = candidates.setdefault(_build_key(path, position, loop), _Candidate(position, loop))
                 candidate.kinds.append(kind)
                 candidate.calls += int(counts[kind])
-        longest = sorted(candidates.items(), key=lambda item: -item[1].calls)[:_MOST_LOOPS]
+        longest = sorted(candidates.items(), key=lambda item: -item[1].calls)[:_MAX_LOOPS]
         for key, candidate in longest:
-            if candidate.calls >= LEAST_ROUNDS and (rounds := self._rounds(key, thread, marks, candidate)):
+            if candidate.calls >= MIN_ROUNDS and (rounds := self._find_rounds(key, thread, marks, candidate)):
                 yield rounds
 
-    def _rounds(self, key: LoopKey, thread: int, marks: Marks, candidate: _Candidate) -> Rounds | None:
+    def _find_rounds(self, key: LoopKey, thread: int, marks: Marks, candidate: _Candidate) -> Rounds | None:
         is_inside = np.zeros(int(np.max(marks.kind)) + 1, np.bool_)
         is_inside[candidate.kinds] = True
         inside = np.flatnonzero(is_inside[marks.kind])
         calls = inside[~marks.is_gap[inside]]
-        if len(calls) < LEAST_ROUNDS:
+        if len(calls) < MIN_ROUNDS:
             return None
         kind = marks.kind[calls]
         outside = np.cumsum(~is_inside[marks.kind])[calls]
         has_left = np.append(True, np.diff(outside) > 0)
         unit = np.zeros(len(is_inside), np.int64)
-        unit[candidate.kinds] = [self._unit(candidate, each) for each in candidate.kinds]
-        begins, is_ambiguous = self._beginnings(candidate, kind, has_left, marks.arguments[calls])
+        unit[candidate.kinds] = [self._find_statement(candidate, each) for each in candidate.kinds]
+        begins, is_ambiguous = self._find_beginnings(candidate, kind, has_left, marks.arguments[calls])
         if candidate.loop.is_in_generator:
             begins |= has_left & (np.append(0, unit[kind][:-1]) >= unit[kind])
         else:
             begins |= has_left
         first = np.flatnonzero(begins)
         of_round = np.cumsum(begins) - 1
-        is_hidden = len(np.unique(of_round[is_ambiguous])) > _MOST_AMBIGUOUS
+        is_hidden = len(np.unique(of_round[is_ambiguous])) > _MAX_AMBIGUOUS_ROUNDS
         if is_hidden and not self._is_anchored(candidate, kind, len(first)):
             return None
-        is_kept = _has_body(unit[kind], of_round, len(first), has_left, candidate.loop)
-        if is_kept.sum() < LEAST_ROUNDS:
+        is_kept = _find_rounds_with_body(unit[kind], of_round, len(first), has_left, candidate.loop)
+        if is_kept.sum() < MIN_ROUNDS:
             return None
-        start, end = _times(marks, inside, calls[first])
-        node = self._node(candidate, kind, unit[kind], of_round)
+        start, end = _compute_times(marks, inside, calls[first])
+        node = self._find_node(candidate, kind, unit[kind], of_round)
         return Rounds(key, thread, node, marks.call[calls[first]][is_kept], start[is_kept], end[is_kept])
 
-    def _unit(self, candidate: _Candidate, kind: int) -> int:
-        return candidate.loop.body.place(self._paths[kind].frames[candidate.place].line)
+    def _find_statement(self, candidate: _Candidate, kind: int) -> int:
+        return candidate.loop.body.place(self._paths[kind].frames[candidate.position].line)
 
-    def _beginnings(
+    def _find_beginnings(
         self, candidate: _Candidate, kind: Integers, has_left: _Booleans, arguments: Integers
     ) -> tuple[_Booleans, _Booleans]:
         """Return which calls begin a round, judged by the previous call, and which calls are ambiguous."""
         pair = kind[:-1] * (int(np.max(kind)) + 1) + kind[1:]
-        _, first, place = np.unique(pair, return_index=True, return_inverse=True)
+        _, first, position = np.unique(pair, return_index=True, return_inverse=True)
         steps = [
-            self._step(candidate, before, after)
+            self._compare_calls(candidate, before, after)
             for before, after in zip(kind[first].tolist(), kind[first + 1].tolist(), strict=True)
         ]
-        begins = np.append(True, np.array([step is _Step.NEXT for step in steps], np.bool_)[place])
-        is_ambiguous = np.append(False, np.array([step is _Step.AMBIGUOUS for step in steps], np.bool_)[place])
-        is_sent = np.append(False, np.array([step is _Step.SENT for step in steps], np.bool_)[place])
+        begins = np.append(True, np.array([step is _Step.NEXT for step in steps], np.bool_)[position])
+        is_ambiguous = np.append(False, np.array([step is _Step.AMBIGUOUS for step in steps], np.bool_)[position])
+        is_sent = np.append(False, np.array([step is _Step.SENT for step in steps], np.bool_)[position])
         is_sent &= ~has_left
         if not _is_regular(is_sent, begins):
             begins |= self._is_sent_again(is_sent, arguments)
         return begins, is_ambiguous & ~has_left
 
     def _is_sent_again(self, is_sent: _Booleans, arguments: Integers) -> _Booleans:
-        """Return which of these transfers repeat the first one of their row: same type, shape and device."""
+        """Return which of these transfers repeat the first one of their sequence: same type, shape and device."""
         found = np.zeros(len(is_sent), np.bool_)
         if not is_sent.any():
             return found
@@ -196,50 +196,50 @@ class LoopFinder:
         known = np.unique(arguments[is_of_row])
         query = f"SELECT id, json FROM arguments WHERE id {IN_JSON}"
         texts = {
-            number: tuple(_SENT.findall(text))
+            number: tuple(_TRANSFER_FIELDS.findall(text))
             for number, text in self._connection.execute(query, (json_list(known.tolist()),))
         }
         first: tuple[str, ...] = ()
-        for place in np.flatnonzero(is_of_row).tolist():
-            sent = texts.get(int(arguments[place]), ())
-            if is_sent[place]:
-                found[place] = sent == first
+        for position in np.flatnonzero(is_of_row).tolist():
+            sent = texts.get(int(arguments[position]), ())
+            if is_sent[position]:
+                found[position] = sent == first
             else:
                 first = sent
         return found
 
     def _is_anchored(self, candidate: _Candidate, kind: Integers, rounds: int) -> bool:
-        """Return whether some call is made exactly once in each round, so that it separates them."""
+        """Return whether some call is made exactly once in each round, and so separates the rounds."""
         counts = Counter(kind.tolist())
         usual = range(int(0.9 * rounds) - 1, rounds + 1)
-        return any(self._is_once(self._paths[each], candidate) for each, count in counts.items() if count in usual)
+        return any(self._runs_once(self._paths[each], candidate) for each, count in counts.items() if count in usual)
 
-    def _is_once(self, path: PythonPath, candidate: _Candidate) -> bool:
+    def _runs_once(self, path: PythonPath, candidate: _Candidate) -> bool:
         """Return whether the program's statements on a path run exactly once in a round."""
-        place, body = candidate.place, candidate.loop.body
-        parts = [body.part(body.place(path.frames[place].line))]
+        position, body = candidate.position, candidate.loop.body
+        parts = [body.part(body.place(path.frames[position].line))]
         for own, _ in path.own:
-            if own > place and (block := path.frames[own].block):
+            if own > position and (block := path.frames[own].block):
                 parts.append(block.part(block.place(path.frames[own].line)))
         is_certain = all(part and part.is_certain and not part.is_loop and not part.repeats for part in parts)
-        return is_certain and _may_repeat(path, place + 1, len(path.frames)) is _Step.NEXT
+        return is_certain and _find_repetition(path, position + 1, len(path.frames)) is _Step.NEXT
 
-    def _step(self, candidate: _Candidate, before: int, after: int) -> _Step:
+    def _compare_calls(self, candidate: _Candidate, before: int, after: int) -> _Step:
         """Return the relation of a call of kind `after` to a previous call of kind `before`, both in the loop."""
-        paths, place, body = (self._paths[before], self._paths[after]), candidate.place, candidate.loop.body
-        step = _order(paths[0].frames[place], paths[1].frames[place], body)
+        paths, position, body = (self._paths[before], self._paths[after]), candidate.position, candidate.loop.body
+        step = _compare_positions(paths[0].frames[position], paths[1].frames[position], body)
         if step is not None:
             return step
-        common = place + 1
+        common = position + 1
         while common < min(len(path.frames) for path in paths) and len({p.frames[common].id for p in paths}) == 1:
             common += 1
-        repeated = _may_repeat(paths[1], place + 1, common)
+        repeated = _find_repetition(paths[1], position + 1, common)
         if repeated is _Step.AMBIGUOUS:
             return repeated
         if common < min(len(path.frames) for path in paths):
             first, second = (path.frames[common] for path in paths)
             if first.function == second.function:
-                inner = _order(first, second, second.block) if second.block else _Step.AMBIGUOUS
+                inner = _compare_positions(first, second, second.block) if second.block else _Step.AMBIGUOUS
                 return _Step.AMBIGUOUS if inner is _Step.NEXT and repeated is _Step.SENT else inner or _Step.SAME
             return _Step.AMBIGUOUS if before in self._is_run else _Step.SAME  # one instruction made both calls
         if before in self._is_run:
@@ -250,26 +250,26 @@ class LoopFinder:
             return _Step.SENT
         return _Step.NEXT if before in self._is_compile and repeated is _Step.NEXT else _Step.AMBIGUOUS
 
-    def _node(self, candidate: _Candidate, kind: Integers, unit: Integers, of_round: Integers) -> int:
+    def _find_node(self, candidate: _Candidate, kind: Integers, unit: Integers, of_round: Integers) -> int:
         """Return the node of the loop's frame at the first statement that is in the most rounds."""
         rounds_of: Counter[int] = Counter(each for each, _ in {*zip(unit.tolist(), of_round.tolist(), strict=True)})
         is_loop = {each: bool((part := candidate.loop.body.part(each)) and part.is_loop) for each in rounds_of}
         chosen = max(rounds_of, key=lambda each: (each > 0, rounds_of[each], not is_loop[each], -each))
         of_unit = kind[np.flatnonzero(unit == chosen)[0]]
-        return self._paths[int(of_unit)].node(candidate.place)
+        return self._paths[int(of_unit)].node(candidate.position)
 
 
-def keys_of_nodes(code: ProgramCode, nodes: Iterable[int]) -> dict[int, list[LoopKey]]:
+def find_loop_keys(code: ProgramCode, nodes: Iterable[int]) -> dict[int, list[LoopKey]]:
     """Return for each node with Python the keys of the loops around it, innermost first."""
-    paths = code.paths_of_nodes(nodes)
-    return {node: [_key(path, place, loop) for place, loop in path.loops()] for node, path in paths.items()}
+    paths = code.find_node_paths(nodes)
+    return {node: [_build_key(path, position, loop) for position, loop in path.loops()] for node, path in paths.items()}
 
 
-def _key(path: PythonPath, place: int, loop: SourceLoop) -> LoopKey:
-    return tuple(frame.id for frame in path.frames[:place]), path.frames[place].function, loop.line
+def _build_key(path: PythonPath, position: int, loop: SourceLoop) -> LoopKey:
+    return tuple(frame.id for frame in path.frames[:position]), path.frames[position].function, loop.line
 
 
-def _order(before: CodeFrame, after: CodeFrame, block: Block) -> _Step | None:
+def _compare_positions(before: CodeFrame, after: CodeFrame, block: Block) -> _Step | None:
     """Return the relation of two calls by their positions in one block; None if one instruction made both."""
     first, second = block.place(before.line), block.place(after.line)
     if first != second:
@@ -283,16 +283,16 @@ def _order(before: CodeFrame, after: CodeFrame, block: Block) -> _Step | None:
     return None if after.offset == before.offset else _Step.NEXT
 
 
-def _may_repeat(path: PythonPath, first: int, end: int) -> _Step:
+def _find_repetition(path: PythonPath, first: int, end: int) -> _Step:
     """Return whether frames can repeat a call: NEXT if not, SENT in a loop of a library, else AMBIGUOUS."""
     found = _Step.NEXT
-    own = {place for place, _ in path.own}
-    for place in range(first, end):
-        frame = path.frames[place]
+    own = {position for position, _ in path.own}
+    for position in range(first, end):
+        frame = path.frames[position]
         if frame.block is None or frame.is_generator_expression:
             return _Step.AMBIGUOUS
         part = frame.block.part(frame.block.place(frame.line))
-        if part and (part.repeats or (part.is_loop and place in own)):
+        if part and (part.repeats or (part.is_loop and position in own)):
             return _Step.AMBIGUOUS
         if part and part.is_loop:
             found = _Step.SENT
@@ -303,24 +303,26 @@ def _is_regular(is_repeated: _Booleans, begins: _Booleans) -> bool:
     """Return whether most of these rounds have equal numbers of repeated calls, as for the leaves of a tree."""
     counts = np.bincount(np.cumsum(begins) - 1, is_repeated)
     _, rounds = np.unique(counts, return_counts=True)
-    return len(counts) >= LEAST_ROUNDS and int(np.max(rounds)) >= _REGULAR * len(counts)
+    return len(counts) >= MIN_ROUNDS and int(np.max(rounds)) >= _MIN_REGULAR_SHARE * len(counts)
 
 
-def _has_body(unit: Integers, of_round: Integers, count: int, has_left: _Booleans, loop: SourceLoop) -> _Booleans:
+def _find_rounds_with_body(
+    unit: Integers, of_round: Integers, count: int, has_left: _Booleans, loop: SourceLoop
+) -> _Booleans:
     """Return which rounds execute the body, rather than the final evaluation of the loop's header."""
     has_body = np.bincount(of_round, unit > 0, count) > 0
     is_last = np.append(np.bincount(of_round, has_left, count)[1:] > 0, True)
     if has_body.any() or loop.is_while:
-        kept: _Booleans = has_body | ~is_last
-        return kept
+        is_round: _Booleans = has_body | ~is_last
+        return is_round
     return np.ones(count, np.bool_)
 
 
-def _times(marks: Marks, inside: Integers, first: Integers) -> tuple[Integers, Integers]:
+def _compute_times(marks: Marks, inside: Integers, first: Integers) -> tuple[Integers, Integers]:
     """Return start and end of the rounds that begin with these marks. A round ends at the next, or at its last mark."""
     start = marks.start[first]
-    behind = np.append(np.searchsorted(inside, first[1:]), len(inside))
+    end_index = np.append(np.searchsorted(inside, first[1:]), len(inside))
     end = np.maximum.reduceat(marks.end[inside], np.searchsorted(inside, first))
-    last = inside[behind - 1]
+    last = inside[end_index - 1]
     is_next = np.append(last[:-1] + 1 == first[1:], False)
     return start, np.where(is_next, np.append(start[1:], 0), end)

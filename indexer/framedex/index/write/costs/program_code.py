@@ -1,4 +1,4 @@
-"""The Python code on the stacks of a capture, and the program's loops around a stack."""
+"""The Python code on the stacks of a capture: paths of frames, loops around a stack, and program lines of calls."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from framedex.captures.cells import read_cells
-from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, json_list
-from framedex.index.file.source_texts import stored_text
-from framedex.regularfile import read_regular
-from framedex.sources.changes import blob_name
-from framedex.sources.python_loops import Block, PythonScopes, Scope, SourceLoop
+import numpy as np
 
-_LARGEST = 4 << 20  # the maximum size of a parsed file, bytes
+from framedex.captures.stored_files import read_cells
+from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, json_list
+from framedex.index.file.values import read_stored_text
+from framedex.index.write.tree import Integers
+from framedex.regularfile import read_regular
+from framedex.sources.file_versions import blob_name
+from framedex.sources.python_syntax import Block, PythonScopes, Scope, SourceLoop
+
+_MAX_FILE_BYTES = 4 << 20  # the maximum size of a parsed file, bytes
 
 
 class SourceFile:
-    """A Python file with the git hash `blob`; empty: any content. It is read when a scope is needed.
+    """A Python file with the content of a git blob, or with any content if `blob` is empty. It is read lazily.
 
-    `stored` returns the content that an index stores of a blob.
+    `stored` returns the content of a blob that the index stores.
     """
 
     def __init__(self, path: str, blob: str, stored: Callable[[str], bytes | None]) -> None:
@@ -39,7 +42,7 @@ class SourceFile:
             content = read_regular(Path(self._path))
         except (OSError, ValueError):
             return PythonScopes(b"")
-        is_other = len(content) > _LARGEST or (self._blob and blob_name(content) != self._blob)
+        is_other = len(content) > _MAX_FILE_BYTES or (self._blob and blob_name(content) != self._blob)
         return PythonScopes(b"" if is_other else content)
 
 
@@ -80,15 +83,15 @@ class PythonPath:
     def loops(self) -> list[tuple[int, SourceLoop]]:
         """Return the program's loops around the stack, innermost first, each with the index of its frame."""
         found = []
-        for place, _ in reversed(self.own):
-            frame = self.frames[place]
+        for position, _ in reversed(self.own):
+            frame = self.frames[position]
             if frame.scope:
-                found += [(place, loop) for loop in frame.scope.loops_around(frame.line)]
+                found += [(position, loop) for loop in frame.scope.loops_around(frame.line)]
         return found
 
-    def node(self, place: int) -> int:
+    def node(self, position: int) -> int:
         """Return the node of a frame of the program."""
-        return dict(self.own)[place]
+        return dict(self.own)[position]
 
 
 class ProgramCode:
@@ -101,14 +104,14 @@ class ProgramCode:
         self._frames: dict[int, CodeFrame] = {}
         self._files: dict[tuple[str, str], SourceFile] = {}
 
-    def paths_of_stacks(self, stacks: Iterable[int]) -> dict[int, PythonPath]:
+    def find_stack_paths(self, stacks: Iterable[int]) -> dict[int, PythonPath]:
         """Return the path of each stack with Python frames."""
         query = f"SELECT s.id, {PYTHON_LEAF} FROM stacks s WHERE s.id {IN_JSON}"
         leaf_of = dict(self._connection.execute(query, (json_list(sorted({*stacks})),)))
-        paths = self.paths_of_nodes(leaf_of.values())
+        paths = self.find_node_paths(leaf_of.values())
         return {stack: paths[leaf] for stack, leaf in leaf_of.items() if leaf in paths}
 
-    def paths_of_nodes(self, nodes: Iterable[int]) -> dict[int, PythonPath]:
+    def find_node_paths(self, nodes: Iterable[int]) -> dict[int, PythonPath]:
         """Return the path that ends at each node with Python frames."""
         query = (
             "WITH RECURSIVE up(node) AS (SELECT value FROM json_each(?) UNION SELECT n.parent FROM up"
@@ -118,9 +121,9 @@ class ProgramCode:
         wanted = sorted({*nodes} - {0})
         steps = {node: step for node, *step in self._connection.execute(query, (json_list(wanted),))}
         self._read_frames({frame for _, frame, _ in steps.values()})
-        return {node: path for node in wanted if (path := self._path(steps, node)).frames}
+        return {node: path for node in wanted if (path := self._build_path(steps, node)).frames}
 
-    def _path(self, steps: dict[int, list[int]], node: int) -> PythonPath:
+    def _build_path(self, steps: dict[int, list[int]], node: int) -> PythonPath:
         frames, own = [], []
         while node in steps:
             parent, frame, is_own = steps[node]
@@ -130,7 +133,7 @@ class ProgramCode:
                     own.append((len(frames), node))
             node = parent
         count = len(frames)
-        return PythonPath(tuple(reversed(frames)), tuple((count - place, node) for place, node in reversed(own)))
+        return PythonPath(tuple(reversed(frames)), tuple((count - position, node) for position, node in reversed(own)))
 
     def _read_frames(self, frames: set[int]) -> None:
         query = (
@@ -144,5 +147,84 @@ class ProgramCode:
             cell = self._cells.get(recorded or "")
             key = (cell, "") if cell else (path, blob)
             if key not in self._files and (cell or (path and blob)):
-                self._files[key] = SourceFile(key[0], key[1], partial(stored_text, self._connection))
+                self._files[key] = SourceFile(key[0], key[1], partial(read_stored_text, self._connection))
             self._frames[number] = CodeFrame(number, function, name, offset, line, first_line, self._files.get(key))
+
+
+@dataclass(frozen=True, slots=True)
+class LineOf:
+    """Groups of calls: by `line`, and by `way`, the sequence of lines to it. `node` has a node of each group.
+
+    `nodes` are the nodes of the calls' lines, 0 if unknown or ambiguous.
+    """
+
+    line: Integers
+    way: Integers
+    node: tuple[int, ...]
+    nodes: Integers
+
+    @classmethod
+    def from_calls(cls, connection: sqlite3.Connection, calls: Integers, kinds: Integers) -> LineOf:
+        """Group these calls of these kinds. The call 0 has no line."""
+        nodes = _find_line_nodes(connection, calls, kinds)
+        known, position = np.unique(nodes, return_inverse=True)
+        ways = Ways(connection, known.tolist())
+        node = [0]  # group 0: the line is unknown
+        number: dict[tuple[object, ...], int] = {}
+        of_node = {0: (0, 0)}
+        for each in sorted({*known.tolist()} - {0}):
+            way = ways.way(each)
+            groups = []
+            for key in (("line", way[:2]), ("way", way)):
+                if key not in number:
+                    number[key] = len(node)
+                    node.append(each)
+                groups.append(number[key])
+            of_node[each] = groups[0], groups[1]
+        groups_of_calls = np.array([of_node[each] for each in known.tolist()], np.int64).reshape(-1, 2)[position]
+        return cls(groups_of_calls[:, 0], groups_of_calls[:, 1], tuple(node), nodes)
+
+
+def _find_line_nodes(connection: sqlite3.Connection, calls: Integers, kinds: Integers) -> Integers:
+    """Return the node of each call's line, from its stack, else from its causal link; 0: unknown or ambiguous."""
+    known, position = np.unique(kinds, return_inverse=True)
+    query = (
+        "SELECT k.id, n.user_node FROM call_kinds k JOIN stacks s ON s.id = k.stack"
+        f" JOIN nodes n ON n.id = {PYTHON_LEAF}"
+        f" WHERE n.user_node AND k.id {IN_JSON}"
+    )
+    by_stack = dict(connection.execute(query, (json_list(known.tolist()),)))
+    nodes = np.array([by_stack.get(kind, 0) for kind in known.tolist()], np.int64)[position]
+    without = np.flatnonzero((nodes == 0) & (calls > 0))
+    linked = (
+        "SELECT l.call, min(n.user_node) FROM call_links l JOIN nodes n ON n.id = l.node"
+        f" WHERE n.user_node AND l.call {IN_JSON} GROUP BY l.call HAVING count(DISTINCT n.user_node) = 1"
+    )
+    by_link = dict(connection.execute(linked, (json_list(calls[without].tolist()),)))
+    nodes[without] = [by_link.get(call, 0) for call in calls[without].tolist()]
+    return nodes
+
+
+class Ways:
+    """The sequences of program lines that lead to nodes."""
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Iterable[int]) -> None:
+        self._steps: dict[int, tuple[int, int, int]] = {}  # node -> (function, line, next node outward)
+        coming = {*nodes} - {0}
+        query = (
+            "SELECT n.id, fr.function, fr.recorded_line, coalesce(p.user_node, 0) FROM nodes n"
+            " JOIN frames fr ON fr.id = n.frame LEFT JOIN nodes p ON p.id = n.parent"
+            f" WHERE n.id {IN_JSON}"
+        )
+        while coming:
+            new = {node: step for node, *step in connection.execute(query, (json_list(coming),))}
+            self._steps.update((node, (step[0], step[1], step[2])) for node, step in new.items())
+            coming = {step[2] for step in new.values()} - {0} - self._steps.keys()
+
+    def way(self, node: int) -> tuple[int, ...]:
+        """Return the sequence to a node as function, line, function, line, ...; the innermost line first."""
+        found: list[int] = []
+        while node in self._steps:
+            function, line, node = self._steps[node]
+            found += (function, line)
+        return tuple(found)

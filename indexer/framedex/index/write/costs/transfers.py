@@ -1,26 +1,29 @@
-"""Write the transfers of a capture's calls between host and devices, by their kinds."""
+"""Write the transfers between host and devices of a capture's calls, with their causes.
+
+The cause is the function of JAX that the program line called. It also decides whether JAX's transfer guard counts the
+transfer as explicit.
+"""
 
 from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from framedex.index.write.bulk import NULL
-from framedex.index.write.calls import CallWriter
-from framedex.index.write.costs.pieces import LARGEST
-from framedex.index.write.costs.transfer_ways import way_of
+from framedex.index.file.conventions import PYTHON_LEAF
+from framedex.index.write.calls import NULL, CallWriter
+from framedex.index.write.costs.pieces import MAX_BYTES
 from framedex.index.write.records import CaptureRecord
 from framedex.index.write.tree import Integers
-from framedex.model import CallBatch
+from framedex.model import CallBatch, Direction
 from framedex.objects.moves import MOVES, Move
 
 _ALLOCATE = "DeviceMemory::Allocate"  # of the mock TPU
-_NOTHING_WANTED = '"dst": null'  # `PJRT_Buffer_ToHostBuffer` was only queried for the size
-_ADD = (
+_SIZE_QUERY = '"dst": null'  # the arguments of a `PJRT_Buffer_ToHostBuffer` that only queries the size
+_ADD_TO_TRANSFER = (
     "UPDATE transfers SET calls = calls + ?2, duration = duration + ?3, sized = sized + ?4, bytes = bytes + ?5,"
     " first_call = min(first_call, ?6), latest_call = max(latest_call, ?7) WHERE kind = ?1"
 )
@@ -39,10 +42,10 @@ class TransferWriter:
         # For the mock TPU's allocations in the last two batches: the enclosing call, and the arguments.
         self._allocations = [np.empty((2, 0), np.int64)] * 2
         query = "SELECT kind FROM transfers WHERE capture = ?"
-        self._known = {kind for (kind,) in connection.execute(query, (capture,))}
+        self._known_kinds = {kind for (kind,) in connection.execute(query, (capture,))}
 
-    def meet(self, batch: CallBatch) -> None:
-        """Read the kinds of a written batch, which later batches refer to."""
+    def register_batch(self, batch: CallBatch) -> None:
+        """Remember the kinds of a batch, because later batches refer to them."""
         for kind in batch.kinds:
             name = self._record.capture.functions[kind.function].name
             self._moves.append(MOVES.get(name) if kind.error == 0 else None)
@@ -57,7 +60,7 @@ class TransferWriter:
 
         `kinds` are the kinds of its calls.
         """
-        self.meet(batch)
+        self.register_batch(batch)
         moves = np.array([move is not None for move in self._moves], bool)
         rows = np.flatnonzero(moves[batch.kind])
         changed = batch.changed.reshape(-1, 4)
@@ -66,7 +69,7 @@ class TransferWriter:
             _Calls(
                 row=np.concatenate([batch.first + rows, changed[:, 0]]),
                 stream_kind=np.concatenate([batch.kind[rows], changed[:, 1]]),
-                kind=np.concatenate([kinds[rows], [calls.kind_of(kind) for kind in changed[:, 1].tolist()]]),
+                kind=np.concatenate([kinds[rows], [calls.find_kind_id(kind) for kind in changed[:, 1].tolist()]]),
                 duration=np.concatenate([np.maximum(batch.duration[rows], 0), changed[:, 2]]),
                 argument=np.concatenate([batch.argument[rows], changed[:, 3]]),
             ),
@@ -78,8 +81,8 @@ class TransferWriter:
         if not len(found.row):
             return
         numbers, of_call = np.unique(found.argument, return_inverse=True)
-        texts = calls.texts(numbers)
-        is_wanted = np.array([_NOTHING_WANTED not in text for text in texts], bool)[of_call]
+        texts = calls.read_argument_texts(numbers)
+        is_wanted = np.array([_SIZE_QUERY not in text for text in texts], bool)[of_call]
         for stream_kind in np.unique(found.stream_kind).tolist():
             move = self._moves[stream_kind]
             assert move is not None
@@ -87,7 +90,7 @@ class TransferWriter:
             if not len(of_kind):
                 continue
             used, of_used = np.unique(of_call[of_kind], return_inverse=True)
-            size = _sizes([texts[number] for number in used.tolist()], move.size)[of_used]
+            size = _parse_sizes([texts[number] for number in used.tolist()], move.size)[of_used]
             row = found.row[of_kind]
             self._add_to_kind(
                 int(found.kind[of_kind[0]]),
@@ -99,19 +102,19 @@ class TransferWriter:
     def _add_to_kind(
         self, kind: int, move: Move, sums: tuple[int, int, int, int], first_and_latest: tuple[int, int]
     ) -> None:
-        if kind not in self._known:
-            self._known.add(kind)
+        if kind not in self._known_kinds:
+            self._known_kinds.add(kind)
             query = "SELECT stack FROM call_kinds WHERE id = ?"
             (stack,) = self._connection.execute(query, (kind,)).fetchone()
-            way = way_of(self._connection, stack, move.direction)
+            way = find_cause(self._connection, stack, move.direction)
             self._connection.execute(
                 "INSERT INTO transfers(kind, capture, direction, how, is_implicit, calls, duration, sized, bytes,"
                 " first_call, latest_call) VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?)",
                 (kind, self._capture, move.direction.value, way.how, way.is_implicit, *first_and_latest),
             )
-        self._connection.execute(_ADD, (kind, *sums, *first_and_latest))
+        self._connection.execute(_ADD_TO_TRANSFER, (kind, *sums, *first_and_latest))
 
-    # Copies between devices: their size is the size of the new buffer
+    # Copies between devices have the size of the new buffer
 
     def _add_sizes_of_copies(self, batch: CallBatch, calls: CallWriter) -> None:
         made = np.flatnonzero(np.array(self._allocates, bool)[batch.kind] & (batch.inside > 0) & (batch.argument >= 0))
@@ -123,23 +126,29 @@ class TransferWriter:
         copies = np.array([move is not None and not move.size for move in self._moves], bool)
         is_new = (objects.type == batch.types.index("buffer")) & (objects.created_kind >= 0)
         is_copy = np.flatnonzero(is_new & copies[np.maximum(objects.created_kind, 0)])
-        told = self._allocated(objects.created_call[is_copy[objects.size[is_copy] < 0]], calls)
+        allocation_sizes = self._read_allocation_sizes(objects.created_call[is_copy[objects.size[is_copy] < 0]], calls)
         sizes: dict[int, list[int]] = {}
-        for place in is_copy.tolist():
-            size = int(objects.size[place])
-            size = size if size >= 0 else told.get(int(objects.created_call[place]), -1)
-            if 0 <= size <= LARGEST:
-                sizes.setdefault(calls.kind_of(int(objects.created_kind[place])), []).append(size)
+        for position in is_copy.tolist():
+            size = int(objects.size[position])
+            size = size if size >= 0 else allocation_sizes.get(int(objects.created_call[position]), -1)
+            if 0 <= size <= MAX_BYTES:
+                sizes.setdefault(calls.find_kind_id(int(objects.created_kind[position])), []).append(size)
         self._connection.executemany(
             "UPDATE transfers SET sized = sized + ?, bytes = bytes + ? WHERE kind = ?",
             [(len(of_kind), sum(of_kind), kind) for kind, of_kind in sizes.items()],
         )
 
-    def _allocated(self, rows: Integers, calls: CallWriter) -> Mapping[int, int]:
+    def _read_allocation_sizes(self, rows: Integers, calls: CallWriter) -> Mapping[int, int]:
         """Return the size of the mock TPU's first allocation in each of these calls, in bytes, if there is one."""
         call, argument = np.concatenate(self._allocations, axis=1)
         found = np.flatnonzero(np.isin(call, rows))[::-1]
-        return dict(zip(call[found].tolist(), _sizes(calls.texts(argument[found]), "bytes").tolist(), strict=True))
+        return dict(
+            zip(
+                call[found].tolist(),
+                _parse_sizes(calls.read_argument_texts(argument[found]), "bytes").tolist(),
+                strict=True,
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,14 +162,126 @@ class _Calls:
     argument: Integers
 
 
-def _sizes(texts: Iterable[str], name: str) -> Integers:
+def _parse_sizes(texts: Iterable[str], name: str) -> Integers:
     """Return the bytes in arguments under this name; NULL if missing."""
     pattern = re.compile(rf'"{re.escape(name)}": (\d{{1,14}})[,}}]') if name else None
-    told = [pattern.search(text) if pattern else None for text in texts]
-    sizes = np.array([int(each[1]) if each else NULL for each in told], np.int64)
-    return np.where(sizes <= LARGEST, sizes, NULL)
+    matches = [pattern.search(text) if pattern else None for text in texts]
+    sizes = np.array([int(each[1]) if each else NULL for each in matches], np.int64)
+    return np.where(sizes <= MAX_BYTES, sizes, NULL)
 
 
-def forget_transfers(connection: sqlite3.Connection, capture: int) -> None:
+def delete_transfers(connection: sqlite3.Connection, capture: int) -> None:
     """Remove the transfers of a capture."""
     connection.execute("DELETE FROM transfers WHERE capture = ?", (capture,))
+
+
+OPERAND = "operand of a call"
+"""The cause of a transfer to the device if an argument of a jitted function or an op is transferred."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The cause of a transfer in terms of the program (empty: unknown), and whether JAX counts it as implicit."""
+
+    how: str
+    is_implicit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A Python function by its qualified name."""
+
+    name: str
+    path: str
+    is_inside: bool  # called by the line of the program
+
+    @property
+    def is_of_jax(self) -> bool:
+        return any(folder in self.path for folder in _FOLDERS)
+
+
+_FOLDERS = ("/jax/_src/", "/jax/experimental/", "/jax/interpreters/")
+
+# The functions in which jax._src.api makes a transfer explicit for the guard (`explicit_device_put_scope`).
+_EXPLICIT_FUNCTIONS = {
+    Direction.HOST_TO_DEVICE: frozenset({"device_put", "device_put_sharded", "device_put_replicated"}),
+    Direction.DEVICE_TO_HOST: frozenset({"device_get"}),
+}
+_EXPLICIT_FUNCTIONS[Direction.DEVICE_TO_DEVICE] = _EXPLICIT_FUNCTIONS[Direction.HOST_TO_DEVICE]
+
+# Wrappers between the program and the function that it called.
+_WRAPPERS = frozenset({"api_boundary", "annotate_function", "concrete_or_error", "profiler_annotate"})
+
+# Functions and files of JAX that call jitted functions and ops.
+_JIT_CALLERS = frozenset({"_cpp_pjit", "_cpp_pmap", "ufunc.__call__", "_defer_to_unrecognized_arg"})
+_JIT_CALLER_FILES = (
+    "/jax/_src/pjit.py",
+    "/jax/_src/stages.py",
+    "/jax/_src/interpreters/pxla.py",
+    "/jax/_src/dispatch.py",
+)
+
+# The expressions in the program that make Python or NumPy call a method of an array.
+_EXPRESSIONS = {
+    "__float__": "float",
+    "__int__": "int",
+    "__index__": "int",
+    "__bool__": "bool",
+    "__complex__": "complex",
+    "__repr__": "repr",
+    "__str__": "str",
+    "__format__": "format",
+    "__array__": "NumPy",
+    "__reduce__": "pickle",
+    "_reconstruct_array": "pickle",
+    "__deepcopy__": "deepcopy",
+    "__iter__": "iteration",
+    "__getitem__": "indexing",
+    "__dlpack__": "dlpack",
+    "_item": "item",
+    "_contains": "in",
+}
+
+
+def find_cause(connection: sqlite3.Connection, stack: int, direction: Direction) -> Way:
+    """Return the cause of the transfers with this stack.
+
+    Frames outside of the line count for the guard, because it is per thread.
+    """
+    frames = list(_read_python_frames(connection, stack))
+    is_asked_for = any(frame.name in _EXPLICIT_FUNCTIONS[direction] and frame.is_of_jax for frame in frames)
+    return Way(_describe_cause(frames, direction), bool(frames) and not is_asked_for)
+
+
+def _read_python_frames(connection: sqlite3.Connection, stack: int) -> Iterator[_Frame]:
+    """Return the Python frames of a stack, outermost first."""
+    rows = connection.execute(
+        "WITH RECURSIVE up(node, depth, is_inside) AS ("
+        " SELECT n.id, n.depth, n.id <> n.user_node FROM stacks s"
+        f" JOIN nodes n ON n.id = {PYTHON_LEAF} WHERE s.id = ?"
+        " UNION ALL SELECT p.id, p.depth, up.is_inside AND p.id <> p.user_node"
+        " FROM up JOIN nodes n ON n.id = up.node JOIN nodes p ON p.id = n.parent"
+        ") SELECT fn.name, fn.module, up.is_inside FROM up JOIN nodes n ON n.id = up.node"
+        " JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
+        " WHERE fn.language = 'python' ORDER BY up.depth",
+        (stack,),
+    )
+    return (_Frame(name, path, bool(is_inside)) for name, path, is_inside in rows)
+
+
+def _describe_cause(frames: list[_Frame], direction: Direction) -> str:
+    """Return the function of JAX that the line called, directly or through installed packages.
+
+    If no frame is the program's own, the line is the innermost Python line, and JAX's own frames are around it.
+    """
+    if not frames:
+        return ""
+    of_jax = [frame for frame in frames if frame.is_of_jax and (frame.is_inside or frames[-1].is_of_jax)]
+    for frame in of_jax:
+        called = frame.name.partition(".<locals>")[0]
+        if called not in _WRAPPERS:
+            if called in _JIT_CALLERS or called.startswith("_operator_") or frame.path.endswith(_JIT_CALLER_FILES):
+                return OPERAND
+            of_class, _, name = called.rpartition(".")
+            return f"at[].{name}" if of_class == "_IndexUpdateRef" else _EXPRESSIONS.get(name, name)
+    return "" if direction is Direction.DEVICE_TO_HOST else OPERAND

@@ -1,35 +1,38 @@
-"""Write the waits of Python threads for the runtime, and the steps of their loops, when a capture is read."""
+"""Write the waits of Python threads for the runtime, and the steps of their loops.
+
+A wait that no call records, as in `jax.effects_barrier`, is only counted as possible.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from framedex.index.write.costs.activity import MOVES_DATA, Activity
-from framedex.index.write.costs.blocked import HOWS, Blocked
+from framedex.index.write.costs.activity import TRANSFER_FUNCTIONS, Activity
 from framedex.index.write.costs.loops import Rounds
-from framedex.index.write.costs.memory_lines import Ways
-from framedex.index.write.costs.pieces import FOREVER, highest_of_parts
+from framedex.index.write.costs.pieces import FOREVER, select_peaks
+from framedex.index.write.costs.program_code import Ways
 from framedex.index.write.costs.timeline import Kinds
-from framedex.index.write.costs.unseen import unseen
-from framedex.index.write.programs import COMPILES, LOADS, RUNS
+from framedex.index.write.costs.wait_detection import WAIT_HOWS, Blocked
+from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
 from framedex.index.write.tree import Integers
 
-MOST_LOOPS = 20
-"""The maximum number of stored loops of a capture: the longest."""
+MAX_LOOPS = 20
+"""The maximum number of stored loops of a capture. The longest loops are stored."""
 
-MOST_STEPS = 2_000
-"""The maximum number of stored steps of a loop. Of more, the longest of each of equal parts is stored."""
+MAX_STEPS = 2_000
+"""The maximum number of stored steps of a loop: of a longer loop, the longest step of each equal part."""
 
-_LEAST_SHARE = 100  # the minimum time of a loop: a hundredth of its thread's time
+_MIN_SHARE_DIVISOR = 100  # the minimum time of a loop: a hundredth of its thread's time
 _TABLES = ("wait_totals", "waits", "loops", "loop_steps")
 
 
 def write_waits(connection: sqlite3.Connection, capture: int, activity: Activity) -> None:
     """Write the waits and loops of a capture's threads, replacing the stored rows."""
-    forget_waits(connection, capture)
+    delete_waits(connection, capture)
     if not len(activity.calls):
         return
     _write_totals(connection, capture, activity)
@@ -37,7 +40,7 @@ def write_waits(connection: sqlite3.Connection, capture: int, activity: Activity
     _LoopWriter(connection, capture, activity).write()
 
 
-def forget_waits(connection: sqlite3.Connection, capture: int) -> None:
+def delete_waits(connection: sqlite3.Connection, capture: int) -> None:
     """Remove the waits and loops of a capture's threads."""
     for table in _TABLES:
         connection.execute(f"DELETE FROM {table} WHERE capture = ?", (capture,))
@@ -46,16 +49,16 @@ def forget_waits(connection: sqlite3.Connection, capture: int) -> None:
 def _write_totals(connection: sqlite3.Connection, capture: int, activity: Activity) -> None:
     """Write the recorded duration, and the part in which a program was running: from a run's call to its event."""
     calls, kinds, events, threads = activity.calls, activity.kinds, activity.events, activity.threads
-    runs = calls[np.flatnonzero(np.isin(calls.kind, kinds.of_functions({RUNS})))]
-    fired = events.fired_of(runs.id)
+    runs = calls[np.flatnonzero(np.isin(calls.kind, kinds.find_kinds({EXECUTE_FUNCTION})))]
+    fired = events.find_fired_times(runs.id)
     known = np.flatnonzero((fired >= 0) & (fired < FOREVER))
-    device = _covered(runs.start[known], fired[known]) if len(known) or not len(runs) else None
-    hidden = unseen(activity)
-    values = (capture, threads.ended() - threads.began(), device, hidden.duration, hidden.times, hidden.call)
+    device = _compute_covered_time(runs.start[known], fired[known]) if len(known) or not len(runs) else None
+    hidden = find_unseen_waits(activity)
+    values = (capture, threads.read_end() - threads.read_start(), device, hidden.duration, hidden.times, hidden.call)
     connection.execute("INSERT INTO wait_totals VALUES (?, ?, ?, ?, ?, ?)", values)
 
 
-def _covered(start: Integers, end: Integers) -> int:
+def _compute_covered_time(start: Integers, end: Integers) -> int:
     """Return the total time covered by at least one of these intervals."""
     order = np.argsort(start, kind="stable")
     until = np.maximum.accumulate(end[order])
@@ -79,7 +82,7 @@ def _write_waits(connection: sqlite3.Connection, capture: int, found: Blocked, k
         taken = found.end[members] - found.start[members]
         rows.append(
             (
-                *(capture, thread, HOWS[how].value, of_node, len(members), int(found.is_unsure[members].sum())),
+                *(capture, thread, WAIT_HOWS[how].value, of_node, len(members), int(found.is_unsure[members].sum())),
                 int(found.is_unended[members].sum()),
                 *(int(taken.sum()), int(np.max(taken)), int(found.call[members[np.argmax(taken)]])),
                 *(int(found.call[members[0]]), int(found.call[members[-1]])),
@@ -98,18 +101,18 @@ class _LoopWriter:
         self._kinds = activity.kinds
         self._waits = activity.waits
         self._loops = activity.loops
-        works = (COMPILES | LOADS, {RUNS}, MOVES_DATA)
-        self._works = [np.isin(self._calls.kind, self._kinds.of_functions(functions)) for functions in works]
+        works = (COMPILE_FUNCTIONS | LOAD_FUNCTIONS, {EXECUTE_FUNCTION}, TRANSFER_FUNCTIONS)
+        self._works = [np.isin(self._calls.kind, self._kinds.find_kinds(functions)) for functions in works]
 
     def write(self) -> None:
         """Write the longest loops that take a significant part of their thread's time."""
-        whole = {thread: self._recorded_time(thread) for thread in {rounds.thread for rounds in self._loops}}
-        kept = [rounds for rounds in self._loops if rounds.duration * _LEAST_SHARE >= whole[rounds.thread]]
+        whole = {thread: self._compute_recorded_time(thread) for thread in {rounds.thread for rounds in self._loops}}
+        kept = [rounds for rounds in self._loops if rounds.duration * _MIN_SHARE_DIVISOR >= whole[rounds.thread]]
         kept.sort(key=lambda rounds: (-rounds.duration, -len(rounds)))
-        for number, rounds in enumerate(kept[:MOST_LOOPS], 1):
+        for number, rounds in enumerate(kept[:MAX_LOOPS], 1):
             self._write(number, rounds)
 
-    def _recorded_time(self, thread: int) -> int:
+    def _compute_recorded_time(self, thread: int) -> int:
         """Return the time from a thread's first call to the end of its last, ns."""
         calls = self._calls
         rows = np.flatnonzero((self._kinds.thread[calls.kind] == thread) & (calls.end < FOREVER))
@@ -117,7 +120,7 @@ class _LoopWriter:
 
     def _write(self, number: int, rounds: Rounds) -> None:
         duration = rounds.end - rounds.start
-        spent = np.stack([*self._spent(rounds)])
+        spent = np.stack([*self._compute_time_spent(rounds)])
         values = (*map(int, spent.sum(axis=1)),)
         self._connection.execute(
             f"INSERT INTO loops VALUES ({', '.join('?' * 12)})",
@@ -126,30 +129,84 @@ class _LoopWriter:
                 *(rounds.duration, int(np.median(duration)), *values),
             ),
         )
-        shown = highest_of_parts(duration, MOST_STEPS)
+        shown = select_peaks(duration, MAX_STEPS)
         columns = (shown + 1, rounds.start[shown], duration[shown], *spent[:, shown], rounds.call[shown])
         self._connection.executemany(
             f"INSERT INTO loop_steps VALUES ({', '.join('?' * 10)})",
             ((self._capture, number, *row) for row in zip(*(column.tolist() for column in columns), strict=True)),
         )
 
-    def _spent(self, rounds: Rounds) -> Iterator[Integers]:
+    def _compute_time_spent(self, rounds: Rounds) -> Iterator[Integers]:
         """Yield the time per round that its thread spent on compiling, dispatching, transfers and waiting, in ns."""
         calls, waits = self._calls, self._waits
         is_own = self._kinds.thread[calls.kind] == rounds.thread
-        is_outer = calls.rows_of(calls.inside) < 0
+        is_outer = calls.find_rows(calls.inside) < 0
         of_waits = np.flatnonzero(self._kinds.thread[waits.kind] == rounds.thread)
         for of_work in self._works:
             rows = np.flatnonzero(of_work & is_own & is_outer & (calls.end < FOREVER))
             blocking = of_waits[np.isin(waits.call[of_waits], calls.id[rows])]
-            yield _by_round(rounds, calls.start[rows], calls.end[rows] - calls.start[rows]) - _by_round(
+            yield _sum_by_round(rounds, calls.start[rows], calls.end[rows] - calls.start[rows]) - _sum_by_round(
                 rounds, waits.start[blocking], waits.in_call[blocking]
             )
-        yield _by_round(rounds, waits.start[of_waits], waits.end[of_waits] - waits.start[of_waits])
+        yield _sum_by_round(rounds, waits.start[of_waits], waits.end[of_waits] - waits.start[of_waits])
 
 
-def _by_round(rounds: Rounds, start: Integers, length: Integers) -> Integers:
+def _sum_by_round(rounds: Rounds, start: Integers, length: Integers) -> Integers:
     """Return the sum of these lengths in each round, by their start."""
-    place = np.searchsorted(rounds.start, start, side="right") - 1
-    inside = np.flatnonzero((place >= 0) & (start < rounds.end[np.maximum(place, 0)]))
-    return np.bincount(place[inside], length[inside], len(rounds)).astype(np.int64)
+    position = np.searchsorted(rounds.start, start, side="right") - 1
+    inside = np.flatnonzero((position >= 0) & (start < rounds.end[np.maximum(position, 0)]))
+    return np.bincount(position[inside], length[inside], len(rounds)).astype(np.int64)
+
+
+MIN_UNSEEN_WAIT_NS = 10_000_000
+"""The minimum time without a call, in nanoseconds, that may be a wait."""
+
+_MAX_RUNS = 1_000  # the maximum number of runs examined: the longest
+# The end of a program is noticed late by at most this part of its duration plus this time. The thread's next call may
+# come first.
+_DELAY_DIVISOR = 20
+_DELAY_NS = 20_000_000
+_MAX_CALLS_BACK = 16  # the maximum number of the thread's calls examined in that time
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """The number and total duration (ns) of possible waits; `call` is the call before the longest one, or 0."""
+
+    duration: int
+    times: int
+    call: int
+
+
+def find_unseen_waits(activity: Activity) -> Unseen:
+    """Return the gaps between calls of a thread in which its program ended, and after which the thread soon continued.
+
+    Recorded waits are left out.
+    """
+    calls, kinds, threads = activity.calls, activity.kinds, activity.threads
+    is_run = (
+        np.isin(calls.kind, kinds.find_kinds({EXECUTE_FUNCTION})) & (kinds.node[calls.kind] > 0) & (calls.end < FOREVER)
+    )
+    runs = calls[np.flatnonzero(is_run)]
+    event = activity.events.find_last_events(runs.id)
+    fired = np.append(activity.events.fired, -1)[event]
+    candidates = np.flatnonzero((fired < FOREVER) & (fired - runs.end >= MIN_UNSEEN_WAIT_NS))
+    longest = candidates[np.argsort(runs.end[candidates] - fired[candidates], kind="stable")[:_MAX_RUNS]]
+    thread, end = kinds.thread[runs.kind[longest]], fired[longest]
+    tolerance = (end - runs.end[longest]) // _DELAY_DIVISOR + _DELAY_NS
+    before = threads.find_previous_calls(activity.events.noticed_in[event[longest]], thread)
+    for _ in range(_MAX_CALLS_BACK):
+        is_behind = before.start > end - tolerance
+        if not is_behind.any():
+            break
+        before = threads.find_previous_calls(np.where(is_behind, before.id, before.id + 1), thread)
+    after = threads.find_next_calls(before)
+    gap = after.start - before.end
+    is_unseen = (
+        (before.id > 0) & (after.id > 0) & (gap >= MIN_UNSEEN_WAIT_NS) & (np.abs(after.start - end) <= tolerance)
+    )
+    is_unseen &= before.id >= runs.id[longest]
+    is_unseen &= ~np.isin(before.id, activity.waits.call)
+    of_call = dict(zip(before.id[is_unseen].tolist(), gap[is_unseen].tolist(), strict=True))
+    call = max(of_call, key=lambda each: of_call[each], default=0)
+    return Unseen(sum(of_call.values()), len(of_call), call)

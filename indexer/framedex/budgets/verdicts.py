@@ -1,0 +1,253 @@
+"""Judge recordings by budgets, and describe exceeded budgets as findings with lines and causes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from framedex import words
+from framedex.budgets.model import Broken, Budget, Subject, Verdict
+from framedex.costtext import change_text
+from framedex.model import CallFilter, Compiles, Finding, Metadata, Severity, Transfers
+from framedex.words import nearest_name
+
+if TYPE_CHECKING:
+    from framedex.budgets.model import Pattern, Row
+    from framedex.index import Index
+    from framedex.model import PythonLine
+
+_NO_MATCH = {
+    Subject.COMPILES: "matches no compiled function",
+    Subject.IMPLICIT_TRANSFERS: "matches no line that moved data",
+}
+
+
+def judge(indexes: Iterable[Index], budgets: Iterable[Budget]) -> list[Verdict]:
+    """Return the verdict on each budget, in the order of the budgets. Each index has the captures of one process.
+
+    The last matching budget of a subject applies to a line or function; earlier ones apply only to lines and functions
+    without a later match. A budget of lines limits each function that a line compiled, and the sum of a line's
+    transfers. A budget of a function limits the sum over all its lines.
+    """
+    of_all = [_BudgetState(budget) for budget in budgets]
+    by_subject = {subject: [each for each in of_all if each.budget.subject is subject] for subject in Subject}
+    for index in indexes:
+        if of_compiles := by_subject[Subject.COMPILES]:
+            _judge_rows(of_compiles, [_compile_item(row) for row in index.compiles()])
+        if of_transfers := by_subject[Subject.IMPLICIT_TRANSFERS]:
+            _judge_rows(of_transfers, [_transfer_item(row) for row in index.transfers()])
+        if of_memory := by_subject[Subject.MEMORY]:
+            _judge_memory(of_memory, index)
+    return [each.verdict() for each in of_all]
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A row of an answer: the limited amount and its line.
+
+    `function` is the function of the row; a budget of that name adds up its rows. `around` is the Python function that
+    contains the line. Rows of one line with the same `share` are added up.
+    """
+
+    row: Compiles | Transfers
+    amount: int
+    line: PythonLine | None
+    function: str
+    around: str
+    share: Hashable
+
+    def fits(self, pattern: Pattern) -> bool:
+        is_named = pattern.fits_function(self.function) or pattern.fits_function(self.around)
+        return pattern.fits_line(self.line) and (is_named or not pattern.function)
+
+    def group_key(self, pattern: Pattern) -> Hashable:
+        """The key of the rows that a budget with this pattern adds up."""
+        return self.function if pattern.fits_function(self.function) else (self.line, self.share)
+
+
+@dataclass(slots=True)
+class _BudgetState:
+    """A budget with its results so far."""
+
+    budget: Budget
+    fits: int = 0
+    most: int = 0
+    broken: list[Broken] = field(default_factory=list)
+    others: list[_Item] = field(default_factory=list)  # candidates for a suggestion
+    unsized: int = 0
+    is_unknown: bool = False  # the recording lacks the calls with this data
+
+    def add_amount(self, found: int, rows: Sequence[Row]) -> None:
+        """Add the amount of one line, function or device."""
+        self.most = max(self.most, found)
+        if found > self.budget.most:
+            self.broken.append(Broken(found, tuple(rows)))
+
+    def verdict(self) -> Verdict:
+        """Return the verdict."""
+        broken = tuple(sorted(self.broken, key=lambda each: -each.found))
+        problem, doubt = "", ""
+        if self.unsized:
+            doubt = f"the figures exclude {words.count(self.unsized, 'buffer')} of unknown size"
+        if not self.fits and not self.budget.pattern.is_everything:
+            told = f"{self.budget.pattern.text} {_NO_MATCH[self.budget.subject]}{self._suggestion()}"
+            # A budget of 0 demands that nothing matches.
+            problem, doubt = (told, "") if self.budget.most else ("", told)
+        if self.is_unknown:
+            problem = "device memory is unknown, because the recording lacks the calls that allocate it"
+        return Verdict(self.budget, self.fits, self.most, broken, problem, doubt)
+
+    def _suggestion(self) -> str:
+        """A suggestion for a pattern that matches nothing."""
+        pattern = self.budget.pattern
+        in_file = [item for item in self.others if pattern.fits_file(item.line)]
+        near: str | None
+        if not in_file:
+            files = {item.line.location.path.rpartition("/")[2] for item in self.others if item.line is not None}
+            near = nearest_name(pattern.file.rpartition("/")[2], files)
+        elif pattern.line is not None:
+            lines = [item.line.location.line for item in in_file if item.line is not None]
+            near = f"{pattern.file}:{min(lines, key=lambda line: abs(line - (pattern.line or 0)))}"
+        else:
+            near = nearest_name(pattern.function, {item.function for item in in_file})
+        return f"; did you mean {near}?" if near else ""
+
+
+def _judge_rows(judged: Sequence[_BudgetState], items: Sequence[_Item]) -> None:
+    """Judge each row by the last matching budget."""
+    of_each: dict[int, list[_Item]] = {}
+    for item in items:
+        fitting = [place for place, each in enumerate(judged) if item.fits(each.budget.pattern)]
+        for place in fitting:
+            judged[place].fits += 1
+        for place in fitting[-1:]:
+            of_each.setdefault(place, []).append(item)
+    for place, each in enumerate(judged):
+        if not each.fits:
+            each.others += items
+        things: dict[Hashable, list[_Item]] = {}
+        for item in of_each.get(place, ()):
+            things.setdefault(item.group_key(each.budget.pattern), []).append(item)
+        for together in things.values():
+            most_first = sorted(together, key=lambda item: -item.amount)
+            each.add_amount(sum(item.amount for item in together), [item.row for item in most_first if item.amount])
+
+
+def _compile_item(row: Compiles) -> _Item:
+    return _Item(row, row.compiles, row.line, row.function, _enclosing_function(row.line), share=id(row))
+
+
+def _transfer_item(row: Transfers) -> _Item:
+    around = _enclosing_function(row.line)
+    return _Item(row, row.count if row.is_implicit else 0, row.line, around, around, share=None)
+
+
+def _enclosing_function(line: PythonLine | None) -> str:
+    return "" if line is None else line.function
+
+
+def _judge_memory(judged: Sequence[_BudgetState], index: Index) -> None:
+    """Judge each device by the last budget."""
+    devices = index.memory()
+    if not devices and not _has_memory_data(index):
+        for each in judged:
+            each.is_unknown = True
+    for device in devices:
+        for each in judged:
+            each.fits += 1
+        judged[-1].unsized += device.unsized
+        judged[-1].add_amount(device.peak, [device])
+
+
+def _has_memory_data(index: Index) -> bool:
+    """Whether the recording would show memory: it has all calls of the PJRT C API, or no calls at all."""
+    captures = index.captures()
+    if not any(capture.calls for capture in captures):
+        return True
+    is_chosen = any(Metadata.parse(capture.metadata_text).selected_by for capture in captures)
+    return not is_chosen and bool(index.calls.find(CallFilter(function="PJRT_*"), 1))
+
+
+_MAX_ROWS = 5  # rows of one finding
+_UNKNOWN = "(unknown)"
+
+
+def budget_findings(verdicts: Iterable[Verdict]) -> list[Finding]:
+    """Exceeded budgets as findings, with their lines and what changed between compilations."""
+    return [_finding(verdict.budget, broken) for verdict in verdicts for broken in verdict.broken]
+
+
+def format_findings(findings: Iterable[Finding]) -> Iterator[str]:
+    """Findings as lines of text, without call ids."""
+    for finding in findings:
+        message, *more = finding.message.split("\n")
+        yield f"{finding.function} {message}"
+        if finding.line is not None:
+            yield f"    {_format_line(finding.line)}"
+        yield from (f"    {line}" for line in more)
+
+
+def _finding(budget: Budget, broken: Broken) -> Finding:
+    function, message, line, call = _describe(broken, budget)
+    more = "".join(f"\n{each}" for each in dict.fromkeys(_row_details(broken.rows, line)))
+    is_size = budget.subject is Subject.MEMORY
+    return Finding(
+        kind=budget.subject.value,
+        severity=Severity.ERROR,
+        message=f"{message}{more}",
+        function=function,
+        count=1 if is_size else broken.found,
+        call=call,
+        line=line,
+        size=broken.found if is_size else None,
+    )
+
+
+def _describe(broken: Broken, budget: Budget) -> tuple[str, str, PythonLine | None, int]:
+    """The name, message, first line and call of an exceeded budget."""
+    first = broken.rows[0]
+    allowed = _format_limit(budget)
+    if isinstance(first, Compiles):
+        message = f"was compiled {words.count(broken.found, 'time')}, {allowed}"
+        return first.function or _UNKNOWN, message, first.line, first.latest_call
+    if isinstance(first, Transfers):
+        ways = dict.fromkeys(row.how or _UNKNOWN for row in broken.rows if isinstance(row, Transfers))
+        message = f"made {words.count(broken.found, 'implicit transfer')}, {allowed}"
+        return ", ".join(ways), message, first.line, first.latest_call
+    held = first.lines[0] if first.lines else None
+    message = f"held {words.size(broken.found)} at its peak, {allowed}"
+    name = f"device {first.device}" if first.device.isdigit() else first.device or "unknown device"
+    return name, message, held.line if held else None, first.peak_call
+
+
+def _row_details(rows: Sequence[Row], told: PythonLine | None) -> Iterator[str]:
+    """Further details of each row."""
+    for row in rows[:_MAX_ROWS]:
+        if isinstance(row, Compiles):
+            if row.line is not None and row.line != told:
+                yield f"{words.count(row.compiles, 'time')} by {_format_line(row.line)}"
+            yield from map(change_text, row.changes[:_MAX_ROWS])
+        elif isinstance(row, Transfers):
+            unsized = f" and {row.unsized:,} of unknown size" if row.unsized else ""
+            by = f" by {_format_line(row.line)}" if row.line is not None and row.line != told else ""
+            size = f"{words.size(row.size)}{unsized}"
+            yield f"{row.how or _UNKNOWN}: {row.direction.value}, {words.count(row.count, 'time')}, {size}{by}"
+        else:
+            for held in row.lines[:_MAX_ROWS]:
+                if held.at_peak:
+                    by = "no Python line" if held.line is None else _format_line(held.line)
+                    yield f"{words.size(held.at_peak)} in {words.count(held.buffers_at_peak, 'buffer')} made by {by}"
+    if len(rows) > _MAX_ROWS:
+        yield f"and {words.count(len(rows) - _MAX_ROWS, 'more row')}"
+
+
+def _format_limit(budget: Budget) -> str:
+    if budget.subject is Subject.MEMORY:
+        return f"{words.size(budget.most)} is allowed"
+    count = "none is" if not budget.most else "1 is" if budget.most == 1 else f"{budget.most:,} are"
+    return f"{count} allowed" + ("" if budget.pattern.is_everything else f" ({budget.text})")
+
+
+def _format_line(line: PythonLine) -> str:
+    return f"{line.location.path}:{line.location.line} in {line.function}"

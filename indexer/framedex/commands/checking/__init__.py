@@ -1,1 +1,0 @@
-"""`framedex doctor`: one check per function. Start at `findings.py`."""

@@ -1,0 +1,234 @@
+"""The settings of the working folder, and the index of a verb with its rebuild.
+
+The index is imported inside functions: it takes half a second, and `framedex open` may not need it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from framedex import words
+from framedex.commands.inputs.files import working_folder
+from framedex.commands.output.bars import query_progress
+from framedex.commands.output.console import note, print_error
+from framedex.errors import FramedexError
+from framedex.folders import check_index_path
+from framedex.model.scopes import Counted
+from framedex.nativepart import NoNativePartError
+from framedex.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from framedex.binaries.debuginfod import Debuginfod
+    from framedex.index import Index
+    from framedex.index.file.database import Patience
+    from framedex.model import CaptureRow
+    from framedex.progress import Progress
+
+INDEX_FOLDER = ".framedex"
+
+INDEX_KEY = "framedex.index"
+"""The key of a verb's context with the path of its index; an unexpected error may come from a damaged index."""
+
+READ_ONLY_KEY = "framedex.read-only"
+"""The key of a verb's context that makes the verb read-only: it rejects an outdated index, and does not rebuild it."""
+
+
+def note_incomplete_captures(*captures: CaptureRow) -> None:
+    """Note which of these captures are incomplete, changed, partly unreadable, imported or shared."""
+    from framedex.capturetext import doubts, is_of_samples, is_shared, stopped_early
+
+    _note_captures(
+        (capture for capture in captures if is_of_samples(capture.metadata_text)),
+        "imported: calls are samples here, and function names are their units",
+    )
+    _note_captures(
+        (capture for capture in captures if is_shared(capture.metadata_text)), "recorded on another machine and shared"
+    )
+    for capture in captures:
+        if capture.stops:
+            note(f"Capture {capture.id} is incomplete. {stopped_early(capture.stops)}")
+        if doubts(capture.problems):
+            note(f"Capture {capture.id} is incomplete or has changed: `framedex captures` says why.")
+
+
+def _note_captures(captures: Iterable[CaptureRow], predicate: str) -> None:
+    ids = sorted(capture.id for capture in captures)
+    if ids:
+        were = "was" if len(ids) == 1 else "were"
+        note(f"{words.count(len(ids), 'capture')} ({', '.join(map(str, ids))}) {were} {predicate}.")
+
+
+def settings_here() -> tuple[Settings, list[str]]:
+    """The settings of the working folder, and their problems; empty settings if the folder was deleted."""
+    try:
+        return Settings.load(working_folder())
+    except FramedexError:
+        return Settings(), []
+
+
+def load_settings_here() -> Settings:
+    """The settings of the working folder; their problems are printed as notes."""
+    settings, problems = settings_here()
+    for problem in problems:
+        note(problem)
+    return settings
+
+
+def find_index_path(given: Path | None, settings: Settings) -> Path | None:
+    """The path of the index: the value of --index, otherwise that of the settings, otherwise the nearest one.
+
+    None if there is none. Raises FramedexError if the working folder is needed and was deleted.
+    """
+    from framedex.index import find_index
+
+    found = given or settings.index or find_index(working_folder())
+    context = click.get_current_context(silent=True)
+    if context is not None and found is not None:
+        context.meta[INDEX_KEY] = found
+    return found
+
+
+def require_index_path(given: Path | None, settings: Settings) -> Path:
+    """The path of the index, as in `find_index_path`. Raises FramedexError if there is none."""
+    found = find_index_path(given, settings)
+    if found is None:
+        raise FramedexError(
+            "There is no index here or in a folder above (.framedex/index.db).",
+            "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
+        )
+    return found
+
+
+def writable_index_path(given: Path | None, settings: Settings) -> Path:
+    """The path for writing the index: that of the existing index, otherwise one below this folder.
+
+    Raises FramedexError as `find_index_path` does, and if symbolic links lead out of the project.
+    """
+    path = find_index_path(given, settings) or working_folder() / INDEX_FOLDER / "index.db"
+    return check_index_is_inside(path, given, settings)
+
+
+def check_index_is_inside(path: Path, given: Path | None, settings: Settings) -> Path:
+    """The path for writing the index.
+
+    Raises FramedexError if the path was not named and symbolic links lead it out of the project.
+    """
+    if path not in (given, settings.index):
+        check_index_path(path)
+    return path
+
+
+def open_index(path: Path | None, counted: Counted = Counted.ALL) -> Index:
+    """Open the index of this verb (`path` is the value of --index). Raises FramedexError if there is none.
+
+    `counted` is passed to `Index.open`.
+    """
+    from framedex.index import Index
+
+    settings = load_settings_here()
+    found = require_index_path(path, settings)
+    may_write = not is_read_only()
+
+    def opened() -> Index:
+        return Index.open(found, links=settings.links, counted=counted, may_write=may_write)
+
+    index = use_rebuilt_index(found, path, settings, opened) if may_write else opened()
+    index.set_progress_listener(query_progress())
+    report_if_changed(index)
+    return index
+
+
+def is_read_only() -> bool:
+    """Whether the running verb must not write."""
+    context = click.get_current_context(silent=True)
+    return context is not None and READ_ONLY_KEY in context.meta
+
+
+def report_if_changed(index: Index) -> None:
+    """Print an error if another program has changed the index: its answers may be wrong."""
+    from framedex.index.file.database import changed_index_error
+
+    if index.was_changed:
+        print_error(changed_index_error(index.path))
+
+
+_WRITER_TIMEOUT_S = 3600.0  # seconds: a rebuild of a large project may take many minutes, and Ctrl-C always works
+
+
+def writer_patience() -> Patience:
+    """The time that a writing verb waits for another writer, and the note that it prints meanwhile."""
+    from framedex.index.file.database import Patience
+
+    return Patience(_WRITER_TIMEOUT_S, lambda: note("Another process writes this index; waiting for it to finish."))
+
+
+@contextmanager
+def open_debuginfod(progress: Progress) -> Iterator[Debuginfod | None]:
+    """The debuginfod client for the servers in DEBUGINFOD_URLS; None without servers.
+
+    At the end, print notes about the received debug files and about problems.
+    """
+    if not os.environ.get("DEBUGINFOD_URLS"):
+        yield None
+        return
+    from framedex.binaries.debuginfod import configure_debuginfod
+
+    debuginfod = configure_debuginfod(os.environ, progress)
+    yield debuginfod
+    if debuginfod is not None:
+        for server, names in debuginfod.given.items():
+            note(f"{server} provided debug information for {', '.join(names)}.")
+        for problem in debuginfod.problems:
+            note(problem)
+
+
+IndexResult = TypeVar("IndexResult")
+
+
+def use_rebuilt_index(
+    path: Path, named: Path | None, settings: Settings, use: Callable[[], IndexResult]
+) -> IndexResult:
+    """Return the result of `use` for the index at `path`, after a rebuild if an earlier framedex wrote it.
+
+    `named` is the value of --index. Raises FramedexError if the rebuild fails; the index is then unchanged.
+    """
+    from framedex.index.file.database import OutdatedIndexError
+
+    try:
+        return use()
+    except OutdatedIndexError as error:
+        outdated = error
+    if path not in (named, settings.index):
+        check_index_path(path)
+    try:
+        _rebuild(path, settings)
+    except NoNativePartError as error:
+        raise FramedexError(f"{outdated.message} To rebuild it: {error.message}", error.remedy) from error
+    return use()
+
+
+def _rebuild(path: Path, settings: Settings) -> None:
+    from framedex.captures import capture_folders
+    from framedex.commands.output.bars import progress_on_terminal
+    from framedex.ingest.rebuild import renew_index
+
+    def told() -> None:
+        note(f"Rebuilding the index {path} from its captures: an earlier framedex wrote it.")
+
+    with progress_on_terminal() as progress, open_debuginfod(progress) as debuginfod:
+        try:
+            around = capture_folders(path.parent / "captures")
+            renew_index(
+                path, around, settings.sources, progress, told, writer_patience(), settings.path_map, debuginfod
+            )
+        except KeyboardInterrupt:
+            note("Interrupted. The index is unchanged; the next command rebuilds it.")
+            raise

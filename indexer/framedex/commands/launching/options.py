@@ -1,0 +1,179 @@
+"""The options that limit a recording and configure the mock TPU, and the environment variables that pass them on."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from framedex.commands.inputs.files import absolute
+from framedex.errors import FramedexError
+from framedex.plaintext import printable
+from framedex.regularfile import read_regular
+from framedex.words import BYTE_COUNT_REMEDY, parse_byte_count
+
+if TYPE_CHECKING:
+    from framedex.commands.launching.runtimes import Runtime
+
+
+class Bytes(click.ParamType[int]):
+    """A positive number of bytes: `1048576`, `512MiB`, `16GB`."""
+
+    name = "bytes"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number of bytes."""
+        size = parse_byte_count(str(value))
+        if size is None:
+            self.fail(f"{str(value)!r} is not a number of bytes: {BYTE_COUNT_REMEDY}.", param, ctx)
+        return size
+
+
+_RECORDING_OPTIONS = (
+    click.option(
+        "--include", multiple=True, metavar="PATTERN", help="Record only matching functions: 'PJRT_Buffer_*'."
+    ),
+    click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not record matching functions."),
+    click.option("--sample", type=click.IntRange(1), metavar="N", help="Record every Nth call of each thread."),
+    click.option(
+        "--limit",
+        type=Bytes(),
+        metavar="BYTES",
+        help="Stop recording at this size, such as 1GiB. Counts blocks of 256 KiB, at least one per thread.",
+    ),
+    click.option("--ring", is_flag=True, help="At the limit, overwrite the oldest calls."),
+)
+RECORDING_PARAMETERS = ("include", "exclude", "sample", "limit", "ring")
+"""The parameter names of these options."""
+
+
+def recording_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the recording options to a command; `recording_variables` takes their values."""
+    for option in reversed(_RECORDING_OPTIONS):
+        command = option(command)
+    return command
+
+
+def recording_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
+    """The environment variables of the given recording options.
+
+    Raises click.UsageError for --ring without --limit.
+    """
+    if chosen["ring"] and chosen["limit"] is None:
+        raise click.UsageError("--ring needs a size: --limit BYTES.")
+    texts = {
+        "FRAMEDEX_INCLUDE": ",".join(chosen["include"]),
+        "FRAMEDEX_EXCLUDE": ",".join(chosen["exclude"]),
+        "FRAMEDEX_SAMPLE": _number(chosen["sample"]),
+        "FRAMEDEX_LIMIT": _number(chosen["limit"]),
+        "FRAMEDEX_RING": "1" if chosen["ring"] else "",
+    }
+    return {name: text for name, text in texts.items() if text}
+
+
+def _number(value: int | None) -> str:
+    """A number as text for an environment variable; empty for None."""
+    return "" if value is None else str(value)
+
+
+_BEHAVIOUR_VARIABLE = "FRAMEDEX_BEHAVIOUR"
+
+
+def behaviour_variables(files: Sequence[Path], platform: str | None, *, is_own_python: bool) -> dict[str, str]:
+    """The environment variables that apply the behaviours of these files to a program.
+
+    `platform` is JAX's name for the plug-in; None if an installed package defines it. JAX_PLATFORMS makes the platform
+    mandatory: otherwise JAX silently continues on the CPU after an error in a behaviour file.
+
+    Raises FramedexError for an unreadable file. Under framedex's own Python, it also raises for a syntax error.
+    """
+    paths = [absolute(file) for file in files]
+    for path in paths:
+        source = _read_behaviour_file(path)
+        if is_own_python:  # another Python may have another syntax
+            _check_syntax(path, source)
+    wanted = {"JAX_PLATFORMS": f"{platform},cpu"} if platform and "JAX_PLATFORMS" not in os.environ else {}
+    return {_BEHAVIOUR_VARIABLE: os.pathsep.join(map(os.fspath, paths))} | wanted
+
+
+def _read_behaviour_file(path: Path) -> bytes:
+    if os.pathsep in os.fspath(path):
+        raise FramedexError(
+            f"The path {printable(os.fspath(path))} contains {os.pathsep}, which separates behaviour files.",
+            "Rename the file, or start framedex in its folder.",
+        )
+    try:
+        return read_regular(path)  # not a pipe: the program reads the file again
+    except OSError as error:
+        raise FramedexError(
+            f"The behaviour file {printable(os.fspath(path))} cannot be read: {error.strerror}.", "Check --behaviour."
+        ) from None
+
+
+def _check_syntax(path: Path, source: bytes) -> None:
+    try:
+        compile(source, os.fspath(path), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise FramedexError(
+            f"The behaviour file {printable(os.fspath(path))} is not valid Python: {printable(str(error))}.",
+            "Correct the file.",
+        ) from None
+
+
+_MACHINE_VARIABLES = {
+    "device": "FRAMEDEX_DEVICE",
+    "devices": "FRAMEDEX_DEVICES",
+    "hosts": "FRAMEDEX_HOSTS",
+    "host_id": "FRAMEDEX_HOST_ID",
+    "slices": "FRAMEDEX_SLICES",
+    "hbm": "FRAMEDEX_HBM",
+    "fail": "FRAMEDEX_FAIL",
+}
+_MACHINE_OPTIONS = (
+    click.option("--device", metavar="KIND[:SHAPE]", help="TPU kind and shape: v4, v5e:2x4, ... Default: v5e."),
+    click.option(
+        "--devices", type=click.IntRange(1), metavar="N", help="Number of devices, in the kind's usual shape."
+    ),
+    click.option(
+        "--hosts", type=click.IntRange(1), metavar="N", help="Split the devices among N hosts; simulate one of them."
+    ),
+    click.option("--host-id", type=click.IntRange(0), metavar="I", help="The simulated host. Default: 0."),
+    click.option("--slices", type=click.IntRange(1), metavar="N", help="Simulate N slices of that shape."),
+    click.option("--hbm", type=Bytes(), help="Memory per device, such as 512MiB. Default: that of the kind."),
+    click.option(
+        "--fail", multiple=True, metavar="RULE", help="Inject a failure: 'PJRT_Client_Compile:2=INTERNAL', 'device:1'."
+    ),
+)
+
+
+def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the machine options to a command; `machine_variables` takes their values."""
+    for option in reversed(_MACHINE_OPTIONS):
+        command = option(command)
+    return command
+
+
+def machine_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
+    """The environment variables of the given machine options."""
+    if "" in chosen.get("fail", ()):
+        raise click.UsageError("--fail is empty: write a rule such as 'device:1', or omit the option.")
+    texts = {name: ";".join(value) if isinstance(value, tuple) else value for name, value in chosen.items()}
+    return {_MACHINE_VARIABLES[name]: str(text) for name, text in texts.items() if text not in (None, "")}
+
+
+def check_mock(library: Path, environment: Mapping[str, str], runtime: Runtime) -> None:
+    """Raise FramedexError if the mock TPU in `library` rejects these settings: JAX would silently use the CPU."""
+    check = getattr(ctypes.CDLL(os.fspath(library)), runtime.value)
+    check.argtypes = [ctypes.POINTER(ctypes.c_char_p)]
+    check.restype = ctypes.c_char_p
+    variables = [os.fsencode(f"{name}={value}") for name, value in environment.items() if name.startswith("FRAMEDEX_")]
+    problem = check((ctypes.c_char_p * (len(variables) + 1))(*variables, None))
+    if problem is not None:
+        raise FramedexError(
+            f"The mock TPU cannot be opened: {problem.decode(errors='replace')}.",
+            f"Check {runtime.option_names}, and the FRAMEDEX_ variables.",
+        )

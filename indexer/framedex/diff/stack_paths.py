@@ -1,0 +1,162 @@
+"""Merge the stack paths below a line in two recordings into one tree, with forks and joins.
+
+Frames are matched by function name, so moved lines and other jaxlib builds are not differences. An inserted frame is a
+difference, the frames below it are not. For display, frames in sequence without a fork form one run.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from framedex.diff.model import Branch
+from framedex.roadtrees import RoadTrees, function_key, name_in_any_build
+
+if TYPE_CHECKING:
+    from framedex.diff.model import Branch
+    from framedex.model.functions import BelowLine
+    from framedex.model.guidebook import Road
+
+
+_Key = tuple[str, str]
+
+
+def build_path_trees(below: Iterable[BelowLine]) -> tuple[Road, ...]:
+    """Return the stack paths of calls as trees."""
+    trees = RoadTrees(function_key)
+    for each in below:
+        trees.add_path(each.way, each.calls)
+    return trees.cut(most=sys.maxsize)[0]
+
+
+def merge_differing_paths(before: Sequence[Road], after: Sequence[Road]) -> tuple[Branch, ...]:
+    """Return both trees merged, restricted to the paths that differ; empty if none do."""
+    return tuple(_differing_frames(_merge([_annotate(road) for road in before], [_annotate(road) for road in after])))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Passed:
+    """A frame of a tree: `ends` are the runtime functions below it, `keys` all frames from it on."""
+
+    road: Road
+    key: _Key
+    below: tuple[_Passed, ...]
+    ends: frozenset[str]
+    keys: frozenset[_Key]
+
+
+def _annotate(root: Road) -> _Passed:
+    found: dict[int, _Passed] = {}
+    for road in reversed(_all_frames(root)):  # callees before their callers
+        key = name_in_any_build(road.function), road.language
+        below = tuple(found[id(each)] for each in road.roads)
+        ends = frozenset[str]().union(*(each.ends for each in below)) if below else frozenset((road.function,))
+        found[id(road)] = _Passed(road, key, below, ends, frozenset((key,)).union(*(each.keys for each in below)))
+    return found[id(root)]
+
+
+def _all_frames(root: Road) -> list[Road]:
+    roads = [root]
+    for road in roads:  # the list grows while it is read
+        roads.extend(road.roads)
+    return roads
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A frame of the merged tree, and the frames below it in each recording."""
+
+    frame: Branch
+    before: Sequence[_Passed]
+    after: Sequence[_Passed]
+
+
+def _merge(before: Sequence[_Passed], after: Sequence[_Passed]) -> Iterator[Branch]:
+    """Yield the frames of both trees. Paths may have thousands of frames, so this is not recursive."""
+    pending = list(_next_steps(0, before, after))[::-1]
+    while pending:
+        step = pending.pop()
+        yield step.frame
+        pending.extend(list(_next_steps(step.frame.depth + 1, step.before, step.after))[::-1])
+
+
+def _next_steps(depth: int, before: Sequence[_Passed], after: Sequence[_Passed]) -> Iterator[_Step]:
+    """Yield the next frames at one depth: common frames first, then those of one side, until both sides join again."""
+    right = {each.key: each for each in after}
+    for one in before:
+        if other := right.get(one.key):
+            yield _Step(_branch(depth, one.road, one.road.calls, other.road.calls), one.below, other.below)
+    removed = [each for each in before if each.key not in right]
+    added = [each for each in after if each.key not in {one.key for one in before}]
+    for each in list(added):
+        if rejoined := [one for one in removed if one.key in each.keys]:
+            added.remove(each)
+            removed = [one for one in removed if one not in rejoined]
+            yield _Step(_branch(depth, each.road, 0, each.road.calls), rejoined, each.below)
+    for each in removed:
+        rejoined = [one for one in added if one.key in each.keys] or [one for one in added if one.ends & each.ends]
+        added = [one for one in added if one not in rejoined]
+        yield _Step(_branch(depth, each.road, each.road.calls, 0), each.below, rejoined)
+    for each in added:
+        yield _Step(_branch(depth, each.road, 0, each.road.calls), (), each.below)
+
+
+def _branch(depth: int, road: Road, before: int, after: int) -> Branch:
+    return Branch(depth, road.function, road.language, road.place, before, after)
+
+
+def _differing_frames(frames: Iterable[Branch]) -> list[Branch]:
+    """Return the frames of one recording only, and their callers."""
+    found: list[Branch] = []
+    kept_depth = -1  # the depth of a kept frame, whose caller must be kept too
+    for frame in reversed(list(frames)):
+        if not frame.is_shared or frame.depth == kept_depth - 1:
+            found.append(frame)
+            kept_depth = frame.depth
+    return found[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Frames in sequence, outermost first. `forks` counts the forks before them.
+
+    `mark` is "-" for frames of the earlier recording only, "+" for the later one only, else a blank.
+    """
+
+    forks: int
+    mark: str
+    frames: tuple[Branch, ...]
+
+
+def split_runs(branches: Sequence[Branch]) -> list[Run]:
+    """Return the runs of a tree, callers before their callees."""
+    parents = _parents(branches)
+    callees = Counter(parents)
+    forks: list[int] = []
+    found: list[tuple[int, list[Branch]]] = []
+    for branch, parent in zip(branches, parents, strict=True):
+        is_only = parent >= 0 and callees[parent] == 1
+        forks.append(forks[parent] + (not is_only) if parent >= 0 else 0)
+        if is_only and _mark(branches[parent]) == _mark(branch):
+            found[-1][1].append(branch)
+        else:
+            found.append((forks[-1], [branch]))
+    return [Run(number, _mark(frames[0]), tuple(frames)) for number, frames in found]
+
+
+def _mark(branch: Branch) -> str:
+    return " " if branch.is_shared else "-" if branch.before else "+"
+
+
+def _parents(branches: Sequence[Branch]) -> list[int]:
+    """Return the position of each frame's caller; -1 for the outermost."""
+    parents = []
+    callers: list[int] = []
+    for position, branch in enumerate(branches):
+        del callers[branch.depth :]
+        parents.append(callers[-1] if callers else -1)
+        callers.append(position)
+    return parents

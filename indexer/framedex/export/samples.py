@@ -1,0 +1,95 @@
+"""Samples of an export: stacks with their weights and labels, for formats without a timeline."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from framedex.calltext import array_type
+from framedex.errortext import error_name
+from framedex.export.formats import Weight
+
+if TYPE_CHECKING:
+    from framedex.export.content import Content
+    from framedex.index.ask.call.exported import Labelling
+    from framedex.model import PythonLine
+    from framedex.model.totals import KindRow, Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The calls of one kind with one label, and their weights."""
+
+    kind: KindRow
+    label: tuple[str, ...]
+    weights: Weights
+
+    @property
+    def values(self) -> list[int]:
+        """The values of all weights, in the order of `Weight`."""
+        return [weight.select(self.weights) for weight in Weight]
+
+
+def read_samples(content: Content, labelling: Labelling | None = None) -> Iterator[Sample]:
+    """Yield the calls by kind and by the label of their arguments, if `labelling` is given."""
+    for (kind, label), weights in content.calls.weights(labelling).items():
+        if weights.calls:
+            yield Sample(content.kind(kind), label, weights)
+
+
+class Labels:
+    """Returns the labels of samples; empty labels are left out."""
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+        self._devices = content.calls.devices()
+
+    def parse(self, capture: int, arguments: str) -> tuple[str, str]:
+        """Parse the JSON of a call's arguments; return device and shape, each empty if unknown."""
+        values = _parse_object(arguments)
+        return self._device(capture, values), array_type(values) or _handler_arrays(values)
+
+    def _device(self, capture: int, values: dict[str, Any]) -> str:
+        number = values.get("device")
+        if isinstance(number, int):
+            return str(number)  # functions of the mock pass the device as a number
+        device_names = (self._devices.get((capture, value)) for value in values.values() if isinstance(value, str))
+        return next(filter(None, device_names), "")
+
+    def format(self, sample: Sample) -> dict[str, str]:
+        """Return all labels of a sample by key."""
+        kind, thread, line = sample.kind, self._content.thread(sample.kind.thread), self._content.line(sample.kind)
+        device, shape = sample.label
+        told = {
+            "function": kind.function,
+            "thread": thread.label,
+            "device": device,
+            "shape": shape,
+            "line": "" if line is None else format_line(line),
+            "url": (line and line.location.url) or "",
+            "error": error_name(kind.error) if kind.error > 0 else "",
+            "capture": str(kind.capture) if len(self._content.captures) > 1 else "",
+        }
+        return {key: value for key, value in told.items() if value}
+
+
+def format_line(line: PythonLine) -> str:
+    """Return a short name of a source line: `train.py:12`."""
+    return f"{PurePosixPath(line.location.path).name}:{line.location.line}"
+
+
+def _handler_arrays(values: dict[str, Any]) -> str:
+    """Return the arrays passed to the handler of an FFI target."""
+    arrays = values.get("arguments")
+    return arrays if isinstance(arrays, str) else ""
+
+
+def _parse_object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return {}  # damaged capture
+    return value if isinstance(value, dict) else {}

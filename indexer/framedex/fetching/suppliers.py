@@ -1,0 +1,173 @@
+"""Suppliers of git objects: remote repositories, and local clones.
+
+A remote repository supplies one commit without history, first its folders, then its files in batches. A fetched batch
+is kept, so an interruption costs at most one batch. Servers that support neither filters nor fetching by id are asked
+for whole commits.
+
+Of a clone's configuration only the object folder is read. `git index-pack` checks the copied objects: a damaged object
+gets another id, and so is still missing.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from framedex.errors import FramedexError
+from framedex.fetching.addresses import REMOTE
+from framedex.fetching.store import NOT_SERVED, SILENCE_TIMEOUT_S, GitFailedError, ObjectStore, ReportProgress
+from framedex.fetching.wanted import Wanted
+from framedex.git import Git
+from framedex.plaintext import printable
+from framedex.releases.roots import commit_of
+
+_BATCH = 1000  # files; about 2.5 MB of XLA
+_NAME = "framedex-origin"  # a remote name that no user's configuration has
+_FETCH = (
+    *("fetch", "--progress", "--no-write-fetch-head", "--no-tags", "--no-recurse-submodules", "--no-auto-gc"),
+    *("--no-prune", "--force"),
+)
+
+
+class OtherCommitError(Exception):
+    """A repository returned another commit than the wanted one; the text names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """The repository at an address; fetches `batch` files at once, and fails after `patience` seconds of silence."""
+
+    address: str
+    patience: float = SILENCE_TIMEOUT_S
+    batch: int = _BATCH
+
+    def bring_commit(self, store: ObjectStore, wanted: Wanted, told: ReportProgress) -> str | None:
+        """Fetch the commit, by its id or else by its tag.
+
+        Raises OtherCommitError if the tag points to another commit.
+        """
+        return self._fetch_commit(store, wanted, told, "--filter=blob:none")
+
+    def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: ReportProgress) -> None:
+        """Fetch the contents by their ids, or the whole commit if the server does not support that."""
+        for first in range(0, len(contents), self.batch):
+            batch = contents[first : first + self.batch]
+            try:
+                self._fetch(
+                    store,
+                    *("--filter=blob:none", "--stdin", _NAME),
+                    given="".join(f"{content}\n" for content in batch).encode(),
+                    told=partial(_report_from, first, told),
+                )
+            except GitFailedError as error:
+                if first or not NOT_SERVED.search(str(error)):
+                    raise
+                self._fetch_commit(store, wanted, told, "--no-filter")
+                return
+            told(first + len(batch), len(contents))
+
+    def _fetch_commit(self, store: ObjectStore, wanted: Wanted, told: ReportProgress, filtering: str) -> str:
+        tag = f"refs/tags/{wanted.tag}"
+        references = [*([wanted.commit] if wanted.commit else []), *([tag] if wanted.tag else [])]
+        for reference in references:
+            target = tag if reference == tag else f"refs/framedex-fetched/{wanted.commit}"
+            try:
+                self._fetch(store, filtering, "--depth=1", _NAME, f"+{reference}:{target}", told=told)
+            except GitFailedError as error:
+                if reference == references[-1] or not NOT_SERVED.search(str(error)):
+                    raise
+                continue
+            commit = store.commit_of(target)
+            if commit is None or (wanted.commit and commit != wanted.commit):
+                store.forget(target)
+                raise OtherCommitError(f"{reference} is {commit or 'no commit'} there")
+            return commit
+        raise GitFailedError("neither a commit nor a tag is known")
+
+    def _fetch(self, store: ObjectStore, *arguments: str, given: bytes = b"", told: ReportProgress) -> None:
+        store.repository.run(
+            *("--git-dir", ".", *_FETCH, *arguments),
+            given=given,
+            configuration={
+                f"remote.{_NAME}.url": self.address,
+                f"remote.{_NAME}.promisor": "true",
+                f"remote.{_NAME}.partialclonefilter": "blob:none",
+                # If framedex is killed, git itself gives up on a silent server.
+                **{"http.lowSpeedLimit": "1", "http.lowSpeedTime": str(math.ceil(self.patience))},
+                **({"fetch.negotiationAlgorithm": "noop"} if given or "--no-filter" in arguments else {}),
+            },
+            protocols=":".join(REMOTE),
+            patience=self.patience,
+            told=told,
+        )
+
+
+def _report_from(first: int, told: ReportProgress, done: int, total: int) -> None:
+    told(first + done, first + total)
+
+
+@dataclass(frozen=True, slots=True)
+class Clone:
+    """A clone in a folder, bare or with a checkout; `objects` is its object folder."""
+
+    folder: Path
+    objects: Path
+
+    @classmethod
+    def at(cls, folder: Path) -> Clone:
+        """Return the clone in a folder. Raises FramedexError if there is none."""
+        git = Git(folder)
+        objects = git.text("rev-parse", "--git-path", "objects")
+        if objects is None:
+            raise FramedexError(
+                f"{printable(str(folder))} is not a git clone: {printable(git.error)}.",
+                "Name the folder of a git clone.",
+            )
+        return cls(folder, Path(os.path.realpath(folder / objects.removesuffix("\n"))))
+
+    @property
+    def address(self) -> str:
+        """The folder of the clone."""
+        return str(self.folder)
+
+    def bring_commit(self, store: ObjectStore, wanted: Wanted, told: ReportProgress) -> str | None:
+        """Copy the commit with its folders; None if the clone does not have all of them."""
+        commit = wanted.commit or commit_of(self.folder, f"refs/tags/{wanted.tag}")
+        if commit is None or store.commit_of(commit, [self.objects]) is None:
+            return None
+        self._copy(store, [commit, *store.folders(commit, [self.objects])], told)
+        _record_shallow_commit(store, commit)
+        return commit
+
+    def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: ReportProgress) -> None:
+        """Copy the file contents that the clone has."""
+        absent = set(store.missing(contents, [self.objects]))
+        if here := [content for content in contents if content not in absent]:
+            self._copy(store, here, told)
+
+    def _copy(self, store: ObjectStore, ids: Sequence[str], told: ReportProgress) -> None:
+        given = "".join(f"{each}\n" for each in ids).encode()
+        with tempfile.TemporaryFile(dir=store.folder / "objects" / "pack", prefix="tmp_") as pack:
+            store.repository.run(
+                *("--git-dir", ".", "pack-objects", "--stdout", "--progress", "--window=0"),
+                given=given,
+                into=pack,
+                objects=[self.objects],
+                told=told,
+            )
+            pack.seek(0)
+            store.repository.run("--git-dir", ".", "index-pack", "--stdin", "--promisor", read_from=pack)
+
+
+def _record_shallow_commit(store: ObjectStore, commit: str) -> None:
+    """Record the commit in the `shallow` file of the store: its parents are not stored."""
+    file = store.folder / "shallow"
+    known = file.read_text().split() if file.is_file() else []
+    unfinished = store.folder / "shallow.tmp"
+    unfinished.write_text("".join(f"{each}\n" for each in sorted({*known, commit})))
+    unfinished.replace(file)

@@ -1,0 +1,122 @@
+"""The Python line that led to a call, and the dispatch sites of calls on threads without Python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, json_list
+from framedex.index.read.locations import Urls
+from framedex.index.read.rows import Reader, frames_by_id, location_columns, location_joins, read_frame_chain
+from framedex.model import How, LinkHow, Location, PythonLine
+
+if TYPE_CHECKING:
+    from framedex.model import CallRow, Dispatch
+
+
+_CALL_LOCATION_KEY = "options.call_location"
+
+_PATH_AND_LINE = re.compile(r"(?P<path>/.*):(?P<line>\d{1,9})")
+
+
+def python_lines(reader: Reader, stacks: Mapping[int, int]) -> dict[int, PythonLine]:
+    """Return, for each call (id: stack) with Python, the innermost line of the user's program, otherwise of any Python.
+
+    A call whose stack has no Python gets the line that dispatched it, unless several lines may have.
+    """
+    node_of = python_nodes(reader, stacks.values())
+    lines = lines_of_nodes(reader, node_of.values())
+    found = {call: lines[node_of[stack]] for call, stack in stacks.items() if node_of.get(stack, 0) in lines}
+    return found | _find_dispatch_lines(reader, stacks.keys() - found.keys())
+
+
+def _find_dispatch_lines(reader: Reader, calls: Iterable[int]) -> dict[int, PythonLine]:
+    linked = find_dispatch_nodes(reader, calls)
+    lines = lines_of_nodes(reader, {node for links in linked.values() for node, _ in links})
+    found = {}
+    for call, links in linked.items():
+        dispatch_lines = {replace(lines[node], link=how) for node, how in links if node in lines}
+        if len(dispatch_lines) == 1:
+            found[call] = dispatch_lines.pop()
+    return found
+
+
+def lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine]:
+    """Return the Python line of each tree path that has one, by the path's innermost node."""
+    rows = reader.rows(
+        f"SELECT n.id, fn.name, {location_columns('fr')} FROM json_each(?) s JOIN nodes n ON n.id = s.value"
+        " JOIN nodes u ON u.id = n.user_node JOIN frames fr ON fr.id = u.frame"
+        f" JOIN functions fn ON fn.id = fr.function {location_joins('fr')}",
+        json_list(sorted(set(nodes))),
+    )
+    urls = Urls(reader)
+    located = ((node, function, reader.location(*place)) for node, function, *place in rows)
+    return {node: PythonLine(function, urls.add_url(place)) for node, function, place in located if place is not None}
+
+
+def outward_lines(reader: Reader, stacks: Iterable[int]) -> dict[int, tuple[PythonLine, ...]]:
+    """Return the user's lines outward of each stack's innermost one, nearest first."""
+    node_of = python_nodes(reader, stacks)
+    found = outward_lines_of_nodes(reader, node_of.values())
+    return {stack: found.get(node, ()) for stack, node in node_of.items()}
+
+
+def outward_lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, tuple[PythonLine, ...]]:
+    """Return the user's lines outward of the innermost one for tree paths, by innermost node, if there are any."""
+    rows = reader.rows(
+        "WITH RECURSIVE up(leaf, node) AS ("
+        f" SELECT id, user_node FROM nodes WHERE id {IN_JSON} AND user_node"
+        " UNION ALL SELECT up.leaf, p.user_node FROM up JOIN nodes n ON n.id = up.node"
+        " JOIN nodes p ON p.id = n.parent WHERE p.user_node"
+        ") SELECT leaf, node FROM up",
+        json_list(sorted(set(nodes))),
+    )
+    lines = lines_of_nodes(reader, {node for _, node in rows})
+    found: dict[int, list[PythonLine]] = {}
+    for leaf, node in rows:  # breadth first: the nearest line of each leaf comes first
+        if node in lines:
+            found.setdefault(leaf, []).append(lines[node])
+    return {leaf: tuple(way[1:]) for leaf, way in found.items()}
+
+
+def python_nodes(reader: Reader, stacks: Iterable[int]) -> dict[int, int]:
+    """Return the innermost node of each stack on its path out to Python."""
+    query = f"SELECT s.id, {PYTHON_LEAF} FROM stacks s WHERE s.id {IN_JSON}"
+    return dict(reader.rows(query, json_list(sorted(set(stacks)))))
+
+
+def find_dispatches(reader: Reader, call: CallRow) -> tuple[Dispatch, ...]:
+    """Return the dispatch sites of the call: first the location that JAX passed, then those on other threads."""
+    from framedex.model import Dispatch  # lazy: only traces need it
+
+    rows = reader.rows(
+        "SELECT l.how, t.label, l.node FROM call_links l JOIN threads t ON t.id = l.thread WHERE l.call = ?"
+        " ORDER BY l.thread",
+        call.id,
+    )
+    chains = {node: read_frame_chain(reader, node) for _, _, node in rows}
+    frames = frames_by_id(reader, {frame for each in chains.values() for frame in each})
+    call_location = _parse_call_location(call)
+    return (
+        *([Dispatch(LinkHow.TOLD, location=call_location)] if call_location is not None else []),
+        *(Dispatch(LinkHow(how), thread, tuple(frames[frame] for frame in chains[node])) for how, thread, node in rows),
+    )
+
+
+def find_dispatch_nodes(reader: Reader, calls: Iterable[int]) -> dict[int, list[tuple[int, LinkHow]]]:
+    """Return (innermost node, link kind) of the dispatch sites of each call that has any."""
+    found: dict[int, list[tuple[int, LinkHow]]] = {}
+    for call, node, how in reader.rows(
+        f"SELECT call, node, how FROM call_links WHERE call {IN_JSON} ORDER BY call, thread", json_list(calls)
+    ):
+        found.setdefault(call, []).append((node, LinkHow(how)))
+    return found
+
+
+def _parse_call_location(call: CallRow) -> Location | None:
+    """Return the location that JAX passed with the call; for a whole traceback only its size is recorded."""
+    call_location = call.arguments.get(_CALL_LOCATION_KEY)
+    match = _PATH_AND_LINE.fullmatch(call_location) if isinstance(call_location, str) else None
+    return None if match is None else Location(match["path"], int(match["line"]), How.EXACT)

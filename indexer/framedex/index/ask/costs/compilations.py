@@ -1,0 +1,317 @@
+"""Compilations: for each program line, the compiled functions and the reasons for recompiling them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeVar
+
+from framedex.index.ask.call.python_lines import outward_lines, python_lines
+from framedex.index.ask.costs.changes import Compiled, compare_compilations, summarize_changes
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.paths import is_installed
+from framedex.index.read.rows import Reader
+from framedex.model import Cause, Change, Compiles, Noted, Parameter, PythonLine, Signature, Table
+from framedex.model.programs import to_module_name
+from framedex.programs.notes import build_note
+
+_LOADED = "it was loaded as an executable"  # the prefix of a load's problem
+
+_Read = TypeVar("_Read")
+
+Content = tuple[int | None, int | None, int | None]
+"""The inputs of a compilation: row ids of its program, options and note."""
+
+
+MAX_COMPARED = 2_000
+"""Limit of compilation pairs compared per query: the first and the latest of each row."""
+
+_IDENTITY = re.compile(r" #[0-9a-f]{6}\b")
+
+
+class CompileCall(NamedTuple):
+    """A call that compiled or loaded an executable, or failed to; row ids, durations in ns."""
+
+    call: int
+    capture: int
+    program: int | None
+    options: int | None
+    noted: int | None
+    duration: int
+    error: int
+    stack: int
+    problem: str
+
+    @property
+    def is_load(self) -> bool:
+        """Whether the call loaded an executable without compiling."""
+        return self.program is None and self.problem.startswith(_LOADED)
+
+    @property
+    def content(self) -> Content:
+        """The row ids of the inputs."""
+        return self[2:5]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A jitted function: its name and its source location, which distinguishes namesakes; empty if unknown."""
+
+    name: str
+    place: str
+
+
+def read_compile_calls(reader: Reader) -> list[CompileCall]:
+    """Return the counted calls in order."""
+    rows = reader.rows(
+        "SELECT x.call, x.capture, x.program, x.options, x.noted, c.duration, k.error, k.stack, x.problem"
+        " FROM compilations x JOIN call_rows c ON c.id = x.call JOIN call_kinds k ON k.id = c.kind"
+        f" WHERE 1{reader.scope.capture_condition('x')} ORDER BY x.call"
+    )
+    return [CompileCall._make(row) for row in rows]
+
+
+def find_functions(reader: Reader, calls: Iterable[CompileCall]) -> dict[tuple[int | None, int | None], Function]:
+    """Return the functions by (program, note).
+
+    A note for the program takes precedence. Installed functions, such as JAX's own, are located by their ops only,
+    because they are called from everywhere.
+    """
+    pairs = {(each.program, each.noted) for each in calls}
+    query = f"SELECT id, name, function, defined FROM programs WHERE id {IN_JSON}"
+    programs = {program: of for program, *of in reader.rows(query, _to_id_list(program for program, _ in pairs))}
+    notes = _read_texts(reader, (noted for _, noted in pairs), _parse_note)
+    alike: dict[tuple[str, str, str, int | None], Function] = {}  # cached because many programs share a function
+    found = {}
+    for program, number in pairs:
+        module, name, place = programs.get(program, ("", "", ""))
+        key = module, name, place, number
+        if key not in alike:
+            alike[key] = _build_function(name, place, notes.get(number), module if program is not None else None)
+        found[program, number] = alike[key]
+    return found
+
+
+def _build_function(name: str, place: str, noted: Noted | None, module: str | None) -> Function:
+    if noted is None or not noted.function or not _is_note_of_program(noted, module):
+        return Function(name, place)
+    is_of_package = is_installed(noted.defined) and not noted.defined.startswith("<")  # `<stdin>:3` is a location
+    return Function(name or noted.function, place if is_of_package else noted.defined)
+
+
+def read_contents(reader: Reader, keys: Collection[Content]) -> dict[Content, Compiled]:
+    """Return the data of compilations by their inputs."""
+    query = f"SELECT id, name, signature FROM programs WHERE id {IN_JSON}"
+    names: dict[int | None, str] = {}
+    signatures: dict[int | None, Signature] = {}
+    for program, name, text in reader.rows(query, _to_id_list(program for program, _, _ in keys)):
+        names[program] = name
+        if text is not None:
+            signatures[program] = _parse_signature(text)
+    notes = _read_texts(reader, (noted for _, _, noted in keys), _parse_note)
+    options = _read_texts(reader, (options for _, options, _ in keys), json.loads)
+    found = {}
+    for program, of_options, number in keys:
+        noted = notes.get(number)
+        if noted is not None and not _is_note_of_program(noted, names.get(program)):
+            noted = None
+        found[program, of_options, number] = Compiled(signatures.get(program), noted, options.get(of_options))
+    return found
+
+
+def _is_note_of_program(noted: Noted, module: str | None) -> bool:
+    """Whether a note belongs to a program (None: unknown); JAX may note one program and then compile others."""
+    return module is None or to_module_name(noted.name) == to_module_name(module)
+
+
+def _read_texts(
+    reader: Reader, numbers: Iterable[int | None], read: Callable[[str], _Read]
+) -> Mapping[int | None, _Read]:
+    rows = reader.rows(f"SELECT id, text FROM compile_texts WHERE id {IN_JSON}", _to_id_list(numbers))
+    return {number: read(text) for number, text in rows}
+
+
+def _to_id_list(numbers: Iterable[int | None]) -> str:
+    return json_list(sorted({number for number in numbers if number is not None}))
+
+
+def _parse_signature(text: str) -> Signature:
+    fields = json.loads(text)
+    return Signature(
+        arguments=tuple(Parameter(**each) for each in fields.pop("arguments")),
+        results=tuple(Parameter(**each) for each in fields.pop("results")),
+        constants=tuple(fields.pop("constants")),
+        **fields,
+    )
+
+
+def _parse_note(text: str) -> Noted:
+    return build_note(json.loads(text))
+
+
+@dataclass(slots=True)
+class _Row:
+    """A table row under construction: its calls in order, and counts of (previous, current) inputs of its function."""
+
+    calls: list[CompileCall] = field(default_factory=list)
+    pairs: Counter[tuple[Content, Content]] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class _RowOfFunction:
+    """The row of compilations with one program, note and stack, and the key of their function.
+
+    A function without a known place is identified by the line that compiled it; a key of None disables comparison.
+    """
+
+    row: _Row
+    key: tuple[str, str | PythonLine | None] | None
+
+
+def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
+    """Return a row per line and function, longest total duration first; `all_lines` adds the path to the line."""
+    calls = read_compile_calls(reader)
+    lines = _find_lines(reader, calls)
+    function_of = find_functions(reader, calls)
+    outward = outward_lines(reader, {each.stack for each in calls}) if all_lines else {}
+    rows: dict[tuple[PythonLine | None, tuple[PythonLine, ...], Function], _Row] = {}
+    known_rows: dict[tuple[int | None, int | None, int], _RowOfFunction] = {}
+    previous: dict[tuple[int, tuple[str, str | PythonLine | None]], Content] = {}
+    for each in calls:
+        known_row = known_rows.get((each.program, each.noted, each.stack))
+        if known_row is None or each.stack not in lines.of_stacks:
+            line, function = lines.of(each), function_of[each.program, each.noted]
+            row = rows.setdefault((line, outward.get(each.stack, ()), function), _Row())
+            is_known = each.program is not None or function.name
+            known_row = _RowOfFunction(row, (function.name, function.place or line) if is_known else None)
+            known_rows[each.program, each.noted, each.stack] = known_row
+        known_row.row.calls.append(each)
+        if known_row.key is not None:
+            key, content = (each.capture, known_row.key), each.content
+            if key in previous:
+                known_row.row.pairs[previous[key], content] += 1
+            if each.error <= 0:  # a failed compilation is not a previous one
+                previous[key] = content
+    changes_of = _find_changes(reader, rows.values())
+    found = [_build_row(*key, row, changed) for (key, row), changed in zip(rows.items(), changes_of, strict=True)]
+    return Table(tuple(sorted(found, key=lambda row: -row.total_duration - row.load_duration)))
+
+
+def captures_with_compiles(reader: Reader) -> list[int]:
+    """Return the captures with a compilation, or with a load from a compilation cache."""
+    return [capture for (capture,) in reader.rows("SELECT DISTINCT capture FROM compilations")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The lines of compilations: by stack if it has Python, otherwise by call."""
+
+    of_stacks: Mapping[int, PythonLine]
+    of_calls: Mapping[int, PythonLine]
+
+    def of(self, calls: CompileCall) -> PythonLine | None:
+        return self.of_stacks.get(calls.stack) or self.of_calls.get(calls.call)
+
+
+def _find_lines(reader: Reader, calls: Sequence[CompileCall]) -> _Lines:
+    """Return the lines of the calls; a stack with Python is looked up once, because its calls share a line."""
+    call_of_stack = {each.stack: each.call for each in calls}
+    found = python_lines(reader, {call: stack for stack, call in call_of_stack.items()})
+    of_stacks = {
+        stack: found[call] for stack, call in call_of_stack.items() if call in found and found[call].link is None
+    }
+    others = {each.call: each.stack for each in calls if each.stack not in of_stacks}
+    return _Lines(of_stacks, python_lines(reader, others) if others else {})
+
+
+def _find_changes(reader: Reader, rows: Collection[_Row]) -> list[tuple[Change, ...]]:
+    """Return the changes of each row."""
+    most = max(2, MAX_COMPARED // max(1, len(rows)))
+    compared = [_keep_ends(list(row.pairs), most) for row in rows]
+    known = read_contents(reader, {content for pairs in compared for pair in pairs for content in pair})
+    return [
+        summarize_changes((compare_compilations(known[old], known[new]), row.pairs[old, new]) for old, new in pairs)
+        for row, pairs in zip(rows, compared, strict=True)
+    ]
+
+
+def _keep_ends(pairs: list[tuple[Content, Content]], most: int) -> list[tuple[Content, Content]]:
+    return pairs if len(pairs) <= most else [*pairs[: most // 2], *pairs[-(most // 2) :]]
+
+
+def _build_row(
+    line: PythonLine | None,
+    outward: tuple[PythonLine, ...],
+    function: Function,
+    row: _Row,
+    changed: tuple[Change, ...],
+) -> Compiles:
+    loads = [each for each in row.calls if each.is_load]
+    compiled = [each for each in row.calls if not each.is_load] if loads else row.calls
+    durations = [max(each.duration, 0) for each in compiled] or [0]
+    problems = dict.fromkeys(each.problem for each in compiled if each.problem)
+    return Compiles(
+        line=line,
+        outward=outward,
+        function=function.name,
+        compiles=len(compiled),
+        failed=sum(each.error > 0 for each in row.calls),
+        total_duration=sum(durations),
+        longest_duration=max(durations),
+        loads=len(loads),
+        load_duration=sum(max(each.duration, 0) for each in loads),
+        changes=changed,
+        first_call=row.calls[0].call,
+        latest_call=row.calls[-1].call,
+        problem="; ".join(problems),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledProgram:
+    """The data of a compilation, and its number of ops by StableHLO kind (`sine`)."""
+
+    known: Compiled
+    ops: Mapping[str, int]
+
+    def without_options(self) -> CompiledProgram:
+        """Return a copy without compile options."""
+        return replace(self, known=replace(self.known, options=None))
+
+
+def compiled_programs(reader: Reader, calls: Collection[int]) -> dict[int, CompiledProgram]:
+    """Return the programs by the calls that compiled them."""
+    rows = reader.rows(
+        f"SELECT call, program, options, noted FROM compilations WHERE call {IN_JSON}", json_list(sorted(calls))
+    )
+    keys = {call: (program, options, noted) for call, program, options, noted in rows}
+    known = {key: _remove_identities(found) for key, found in read_contents(reader, set(keys.values())).items()}
+    ops: dict[int | None, Counter[str]] = {}
+    for program, kind, number in reader.rows(
+        "SELECT l.program, o.kind, sum(l.ops) FROM program_lines l JOIN program_ops o ON o.id = l.op"
+        f" WHERE l.program {IN_JSON} GROUP BY 1, 2",
+        json_list(sorted({program for program, _, _ in keys.values() if program is not None})),
+    ):
+        ops.setdefault(program, Counter())[kind] = number
+    return {call: CompiledProgram(known[key], ops.get(key[0], Counter())) for call, key in keys.items()}
+
+
+def changes_between(previous: CompiledProgram, after: CompiledProgram) -> tuple[Change, ...]:
+    """Return the changes from one program to the other; empty if they are identical."""
+    found = summarize_changes([(compare_compilations(previous.known, after.known), 1)])
+    return tuple(change for change in found if change.cause is not Cause.SAME)
+
+
+def remove_identity(value: str) -> str:
+    """Remove the process-specific object identity from a static argument: `Config` for `Config #87b1fd`."""
+    return _IDENTITY.sub("", value)
+
+
+def _remove_identities(known: Compiled) -> Compiled:
+    if known.noted is None:
+        return known
+    statics = tuple((name, remove_identity(value)) for name, value in known.noted.statics)
+    return replace(known, noted=replace(known.noted, statics=statics))

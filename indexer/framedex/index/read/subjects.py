@@ -1,0 +1,369 @@
+"""The subject of a query: a file, a line or a capture, with its reader, and the captures that answers about it cover.
+
+Line numbers are those of the current file, in queries and in results. A line's frames are those of the same line in
+each recorded state of the file. They are looked up at each query, because a cached result must depend on the state of
+the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+from framedex.errors import FramedexError
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.read.locations import build_state
+from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, build_capture, find_file_id
+from framedex.model import AnswerOf, CaptureRow, Counted, FileState
+
+if TYPE_CHECKING:  # imports the extractor, which most queries do not need
+    from framedex.sources.file_versions import Change
+    from framedex.sources.line_maps import LineMap
+
+
+_MAX_STATES = 128
+"""Limit of file states whose lines are mapped to the current ones: the latest. Each costs some ms after an edit.
+
+Calls of earlier states do not count on any line.
+"""
+
+_OTHER_STATES = 0
+"""Id for the only state of a file, or for all frames whose state is not one of the file's own states."""
+
+
+def program_runs_query(condition: str) -> str:
+    """Return a query for the runs that compiled programs whose `program_frames fr` match a condition."""
+    return " UNION ALL ".join(
+        f"SELECT p.run FROM program_frames fr JOIN {table} l ON l.{frame} = fr.id JOIN compilations c"
+        f" ON c.program = l.program JOIN captures p ON p.id = c.capture WHERE {condition}"
+        for table, frame in (("program_lines", "frame"), ("program_steps", "origin"))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedState:
+    """A recorded state of a file, by its id (or `_OTHER_STATES`), with the map of its lines to the current ones.
+
+    `lines` is None if lines are unchanged or assumed so.
+    """
+
+    id: int
+    lines: LineMap | None
+
+    def to_current(self, line: int) -> int | None:
+        """Return the current number of a recorded line, or None if it was deleted."""
+        return line if self.lines is None else self.lines.new_line(line)
+
+    def to_recorded(self, line: int) -> int | None:
+        """Return the recorded number of a current line, or None if it did not exist."""
+        return line if self.lines is None else self.lines.old_line(line)
+
+    def to_nearest_recorded(self, line: int) -> int:
+        """Return the recorded number of a current line, or of the nearest position if it did not exist."""
+        return line if self.lines is None else self.lines.backward(line).line
+
+
+@dataclass(frozen=True, slots=True)
+class _LineNumbers:
+    """The number of a line in the current file and in one recorded state."""
+
+    current: int
+    state: int
+    recorded: int
+
+
+@dataclass(frozen=True)
+class AskedFile:
+    """A file by its absolute path."""
+
+    reader: Reader
+    path: str
+
+    def restrict_to_latest_run(self) -> Self:
+        """Restrict the file to the latest run that executed or compiled code in it, if only latest runs count."""
+        programs = program_runs_query("fr.file = ?1")
+        query = f"SELECT max(run) FROM (SELECT run FROM line_calls WHERE file = ?1 UNION ALL {programs})"
+        return replace(self, reader=self.reader.restrict_to_latest_run(query, self.id))
+
+    @property
+    def id(self) -> int | None:
+        """The id of the file; None if no frame and no definition is in it."""
+        return find_file_id(self.reader, self.path)
+
+    def change(self) -> Change | None:
+        """Return the change of the file since its last recording, or else since its last parse; None if unknown."""
+        return self.change_since(self._find_latest_state())
+
+    def change_since(self, state: FileState | None) -> Change | None:
+        """Return the change of the file since one of its states; None if none is known."""
+        if state is None or self.reader.is_unchanged(self.path, state):
+            return None
+        return self.reader.places.change_since(self.path, state)
+
+    def line_map(self) -> LineMap | None:
+        """Return the map from lines at the last recording to current ones; None if unchanged or assumed so.
+
+        If the file has changed and its recorded text is lost, the map matches no lines.
+        """
+        return self._line_map_since(self._find_latest_state())
+
+    def states(self) -> tuple[RecordedState, ...]:
+        """Return the recorded states of the file, the latest first, with their line maps."""
+        own = self._own_states()
+        others = RecordedState(_OTHER_STATES, self.line_map())
+        if len(own) < 2:
+            return (others,)
+        return *(RecordedState(state, self._state_line_map(recorded)) for state, recorded in own[:_MAX_STATES]), others
+
+    def state_condition(self, table: str, state: RecordedState) -> str:
+        """Return the SQL condition for rows of one file state; `table` has files and versions."""
+        own = self._own_states()
+        of_file = f"{table}.file = {-1 if self.id is None else self.id}"
+        if len(own) < 2:
+            return of_file
+        if state.id != _OTHER_STATES:
+            return f"{of_file} AND {table}.version = {state.id}"
+        all_own = ", ".join(str(each) for each, _ in own)
+        return f"{of_file} AND coalesce({table}.version, 0) NOT IN ({all_own})"
+
+    def _state_line_map(self, state: FileState) -> LineMap | None:
+        """Return the line map of one of several states; without a stored text, no line matches."""
+        if state.blob:
+            return self._line_map_since(state)
+        from framedex.sources.line_maps import EMPTY_MAP
+
+        return EMPTY_MAP
+
+    def _line_map_since(self, state: FileState | None) -> LineMap | None:
+        change = self.change_since(state)
+        if change is None or change.lines is not None or state is None or not state.blob:
+            return None if change is None else change.lines
+        from framedex.sources.line_maps import EMPTY_MAP
+
+        return EMPTY_MAP
+
+    def _own_states(self) -> Sequence[tuple[int, FileState]]:
+        """Return the recorded states of a file of the user's program, the latest first; none for other files."""
+        query = (
+            "SELECT id, modified, size, blob FROM file_versions WHERE is_own AND id IN"
+            " (SELECT version FROM frames WHERE file = ?1 AND how = 'exact'"
+            " UNION SELECT version FROM program_frames WHERE file = ?1) ORDER BY modified DESC, id DESC"
+        )
+
+        def read() -> Sequence[tuple[int, FileState]]:
+            return [(state, FileState(*columns)) for state, *columns in self.reader.rows(query, self.id)]
+
+        return self.reader.cache.get_or_compute(("states", self.path), read)
+
+    def _find_latest_state(self) -> FileState | None:
+        own = self._own_states()
+        if own:
+            return own[0][1]
+        query = (
+            "SELECT modified, size, blob FROM file_versions WHERE file = (SELECT id FROM files WHERE path = ?1)"
+            " UNION ALL SELECT modified, size, blob FROM source_files s"
+            " WHERE file = (SELECT id FROM files WHERE path = ?1)"
+            " AND NOT EXISTS (SELECT 1 FROM file_versions v WHERE v.file = s.file) ORDER BY modified DESC LIMIT 1"
+        )
+        row = self.reader.cache.get_or_compute(("state", self.path), lambda: self.reader.row(query, self.path))
+        return None if row is None else build_state(*row)
+
+
+@dataclass(frozen=True)
+class AskedLine(AskedFile):
+    """A 1-based line; a `capture` (its id) restricts results to calls of that capture."""
+
+    line: int
+    capture: int | None = None
+
+    def restrict_to_latest_run(self) -> Self:
+        """Restrict the line to the latest run that passed it, or compiled or dispatched from it.
+
+        Unchanged unless the scope is latest and there are several runs.
+        """
+        if not self.reader.counts_one_of_several_runs():
+            return self
+        query = (
+            f"SELECT coalesce((SELECT max(run) FROM (SELECT run FROM line_calls WHERE {self.condition('line_calls')}"
+            f" UNION ALL {program_runs_query(self.condition('fr'))})),"
+            f" (SELECT max(run) FROM line_links WHERE {self.condition('line_links')}))"
+        )
+        return replace(self, reader=self.reader.restrict_to_latest_run(query))
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The current lines whose frames count for this one.
+
+        This is the line itself if it has frames, otherwise the lines of its statement that have some. A call over
+        several lines is one statement, and its frames are on the line of the callee's name.
+        """
+        return tuple(dict.fromkeys(each.current for each in self._find_counted_lines())) or (self.line,)
+
+    @property
+    def spans_several_lines(self) -> bool:
+        """Whether frames of several lines of one file state count, as for a statement over several lines."""
+        states = [each.state for each in self._find_counted_lines()]
+        return len(states) > len(set(states))
+
+    def condition(self, table: str) -> str:
+        """Return the SQL condition for rows on this line; `table` has files, lines and versions.
+
+        If the change of the file is unknown, lines keep their numbers.
+        """
+        return self._join_conditions(table, self._find_counted_lines())
+
+    def lines_condition(self, table: str, lines: Iterable[int]) -> str:
+        """Return the SQL condition for rows on any of these lines."""
+        return self._join_conditions(table, self._to_recorded(lines))
+
+    def enclosing_condition(self, table: str) -> str:
+        """Return the SQL condition for functions whose extent contains the line, or the nearest line if it is new."""
+        parts = []
+        for state in self.states():
+            recorded = state.to_nearest_recorded(self.line)
+            extent = f"({table}.line = {recorded} OR ({table}.line <= {recorded} AND {table}.end_line >= {recorded}))"
+            parts.append(f"({self.state_condition(table, state)} AND {extent})")
+        return f"({' OR '.join(parts)})"
+
+    def _join_conditions(self, table: str, lines: Collection[_LineNumbers]) -> str:
+        parts = []
+        for state in self.states():
+            recorded = sorted({each.recorded for each in lines if each.state == state.id})
+            if recorded:
+                parts.append(
+                    f"{self.state_condition(table, state)} AND {table}.line IN ({', '.join(map(str, recorded))})"
+                )
+        return f"({' OR '.join(parts)})" if parts else "false"
+
+    def _find_counted_lines(self) -> tuple[_LineNumbers, ...]:
+        return self.reader.cache.get_or_compute(("answering", self.path, self.line), self._read_counted_lines)
+
+    def _read_counted_lines(self) -> tuple[_LineNumbers, ...]:
+        own = self._to_recorded([self.line])
+        file = self.reader.cache.find_file(self.path)
+        is_known = self.line_map() is not None or self.change() is None
+        if file is None or not is_known or self._keep_lines_with_frames(own) or not self._has_frames():
+            return own
+        around = self.reader.statements.lines_of_statements(file, self.line, self._macros)
+        return self._keep_lines_with_frames(self._to_recorded(around)) or own
+
+    def _to_recorded(self, lines: Iterable[int]) -> tuple[_LineNumbers, ...]:
+        """Return the recorded number of these lines in each state that has them."""
+        requested = list(lines)
+        before = [(current, state.id, state.to_recorded(current)) for state in self.states() for current in requested]
+        return tuple(
+            _LineNumbers(current, state, recorded) for current, state, recorded in before if recorded is not None
+        )
+
+    def _keep_lines_with_frames(self, lines: Collection[_LineNumbers]) -> tuple[_LineNumbers, ...]:
+        """Return the lines with a frame of a recorded stack."""
+        lines_with_frames = {
+            (state.id, line)
+            for state in self.states()
+            for (line,) in self.reader.rows(
+                "SELECT DISTINCT fr.line FROM frames fr"
+                f" WHERE {self.state_condition('fr', state)} AND fr.line {IN_JSON}"
+                " AND EXISTS (SELECT 1 FROM nodes n WHERE n.frame = fr.id)",
+                json_list([each.recorded for each in lines if each.state == state.id]),
+            )
+        }
+        return tuple(each for each in lines if (each.state, each.recorded) in lines_with_frames)
+
+    def _has_frames(self) -> bool:
+        return self.reader.row("SELECT 1 FROM frames WHERE file = ? LIMIT 1", self.id) is not None
+
+    def _macros(self) -> str:
+        return "".join(f"{macro}\n" for (macro,) in self.reader.rows("SELECT macro FROM macros"))
+
+
+@dataclass(frozen=True)
+class AskedCapture:
+    """A capture by its id."""
+
+    reader: Reader
+    capture: int
+
+    def row(self) -> CaptureRow:
+        """Return the capture. Raises FramedexError if there is no capture with this id."""
+        found = self.reader.row(f"SELECT {CAPTURE_COLUMNS} FROM captures p WHERE p.id = ?", self.capture)
+        if found is None:
+            raise FramedexError(
+                f"There is no capture {self.capture} in {self.reader.path}.", "`framedex captures` lists them."
+            )
+        return build_capture(found)
+
+
+def answer_of_everything(reader: Reader) -> AnswerOf:
+    """Return the captures in scope."""
+    counted = Counted.CHOSEN if reader.scope.is_within else Counted.ALL
+    return _build_answer(reader, counted)
+
+
+def answer_of_file(file: AskedFile) -> AnswerOf:
+    """Return the captures that answers about the file cover."""
+    return _build_subject_answer(
+        file.reader, "line_calls WHERE file = ?1", file.id, programs=program_runs_query("fr.file = ?1")
+    )
+
+
+def answer_of_line(line: AskedLine) -> AnswerOf:
+    """Return the captures that answers about the line cover."""
+    if line.capture is not None:
+        return _build_answer(line.reader, Counted.CHOSEN, f"p.id = {line.capture}")
+    totals = f"line_calls WHERE {line.condition('line_calls')}"
+    return _build_subject_answer(line.reader, totals, programs=program_runs_query(line.condition("fr")))
+
+
+def answer_of_functions(reader: Reader, functions: Collection[int]) -> AnswerOf:
+    """Return the captures that answers about the functions cover; the reader must be restricted to them."""
+    return _build_subject_answer(reader, f"functions WHERE id {IN_JSON}", json_list(functions))
+
+
+def answer_of_boundary(reader: Reader, capture: int, boundary: str) -> AnswerOf:
+    """Return the capture, and whether others have calls of a boundary function."""
+    others = reader.row(
+        "SELECT 1 FROM call_kinds k JOIN boundaries b ON b.id = k.boundary"
+        " WHERE b.name = ? AND k.capture <> ? AND k.calls > 0 LIMIT 1",
+        boundary,
+        capture,
+    )
+    counted = Counted.CHOSEN if reader.scope.is_within else Counted.LATEST
+    return _build_answer(reader, counted, f"p.id = {capture}", about_place=True, has_others=others is not None)
+
+
+def _build_subject_answer(reader: Reader, totals: str, *parameters: object, programs: str = "") -> AnswerOf:
+    """Return the answer's captures; `totals` has the subject's calls, `programs` queries the runs that compiled it."""
+    run = reader.scope.run
+    if not run:
+        return answer_of_everything(reader)
+
+    def is_any(rows: str) -> bool:
+        return reader.row(f"SELECT 1 FROM {rows} LIMIT 1", *parameters) is not None
+
+    others = is_any(f"{totals} AND calls > 0 AND (run <> {run} OR calls > run_calls)")
+    is_compiled = False
+    if programs:
+        others = others or is_any(f"({programs}) WHERE run <> {run}")
+        is_passed = is_any(f"{totals} AND calls > 0 AND run = {run}")
+        is_compiled = not is_passed and is_any(f"({programs}) WHERE run = {run}")
+    return _build_answer(
+        reader, Counted.LATEST, f"p.run = {run}", about_place=True, has_others=others, is_compiled=is_compiled
+    )
+
+
+def _build_answer(
+    reader: Reader,
+    counted: Counted,
+    condition: str = "true",
+    *,
+    about_place: bool = False,
+    has_others: bool = False,
+    is_compiled: bool = False,
+) -> AnswerOf:
+    rows = reader.rows(
+        f"SELECT {CAPTURE_COLUMNS} FROM captures p WHERE {condition} AND p.calls > 0 ORDER BY p.run, p.started, p.id"
+    )
+    among = reader.row("SELECT count(*) FROM main.captures WHERE calls > 0")
+    of_all = 0 if among is None else among[0]
+    return AnswerOf(tuple(map(build_capture, rows)), counted, of_all, about_place, has_others, is_compiled)

@@ -1,0 +1,174 @@
+"""The files that a capture refers to: real paths of recorded file names, stored programs, and stored sources.
+
+Recorded file names are resolved to absolute real paths, based on the folders at the time of recording.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, replace
+from functools import cached_property, partial
+
+from framedex.captures import SOURCE, matches_content_name, read_cells, read_kept_program, read_kept_source
+from framedex.index.file.values import to_storable
+from framedex.index.write.records import KeptProgram, RecordedSource
+from framedex.model import Capture, Program, ProgramFrame, ProgramOp
+from framedex.path_resolution.files import BUILD_FOLDER, file_exists, is_process_path
+from framedex.path_resolution.moved_files import Moves
+from framedex.programs import read_note, read_options, read_program
+from framedex.releases import python_libraries
+
+_FROZEN = re.compile(r"<frozen (\w+(?:\.\w+)*)>")
+
+
+def find_moves(capture: Capture) -> Moves:
+    """Return the moves of a capture's folders since it was recorded."""
+    return Moves.of_capture(capture.metadata.folder, os.path.realpath(capture.path))
+
+
+class Paths:
+    """Resolves recorded file names to absolute real paths; None for names without a file, such as `<string>`.
+
+    Relative names are below `folder`. `moves` are the moves since the recording, and `former` the moves since the
+    binaries of the project were built. `libraries` are the folders of Python's standard library. If there is exactly
+    one, modules built into the interpreter (`<frozen importlib._bootstrap>`) resolve to their files there. `cells` are
+    the files of a notebook's cells.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        libraries: Collection[str] = (),
+        moves: Moves | None = None,
+        former: Moves | None = None,
+        cells: Mapping[str, str] | None = None,
+    ) -> None:
+        self._folder = folder
+        self._moves = moves or Moves()
+        self._former = former or Moves()
+        self._libraries = libraries
+        self._cells = cells or {}
+        self._known: dict[str, str | None] = {}
+
+    @classmethod
+    def from_capture(cls, capture: Capture, former: Moves | None = None) -> Paths:
+        """Return the paths of a capture."""
+        cells = read_cells(capture.path)
+        return cls(capture.metadata.cwd or "", python_libraries(capture), find_moves(capture), former, cells)
+
+    def resolve(self, name: str) -> str | None:
+        if name not in self._known:
+            self._known[name] = self._resolve(name)
+        return self._known[name]
+
+    def _resolve(self, name: str) -> str | None:
+        if not name or "\0" in name:
+            return None
+        if name in self._cells:
+            return to_storable(os.path.realpath(self._cells[name]))
+        if name.startswith("<"):
+            return self._resolve_frozen(name)
+        path = os.path.join(self._folder, name)  # noqa: PTH118 - names may be no valid Path text
+        if not os.path.isabs(path):  # noqa: PTH117
+            return None
+        if is_process_path(path):  # Bazel's builds record paths below the compiler's working folder, which is not ours
+            return to_storable(os.path.normpath(path))
+        return to_storable(os.path.realpath(self._moves.now(path)))
+
+    def _resolve_frozen(self, name: str) -> str | None:
+        """Return the source file of a module built into the interpreter; None if several libraries are possible."""
+        module = _FROZEN.fullmatch(name)
+        if module is None or len(self._libraries) != 1:
+            return None
+        beginning = f"{next(iter(self._libraries))}/{module[1].replace('.', '/')}"
+        found = next(filter(file_exists, (f"{beginning}.py", f"{beginning}/__init__.py")), None)
+        return None if found is None else to_storable(os.path.realpath(found))
+
+    def resolve_compiled(self, name: str, binary: str) -> str | None:
+        """Return the path of a file name from the debug information of a binary.
+
+        A relative name is resolved beside the binary if the file exists there, as the sources of our own libraries do
+        in a wheel. Otherwise it is resolved below `BUILD_FOLDER`.
+        """
+        if not name or "\0" in name:
+            return self.resolve(name)
+        if os.path.isabs(name):  # noqa: PTH117
+            return self.resolve(self._former.now(name) if self._former.has_reached(binary) else name)
+        sibling = os.path.join(os.path.dirname(binary), name)  # noqa: PTH118, PTH120 - as below
+        return self.resolve(sibling if file_exists(sibling) else f"{BUILD_FOLDER}/{name}")
+
+
+class KeptPrograms:
+    """The files kept beside a capture's calls, by their names in the calls; None if missing or changed.
+
+    It has the same methods as a shared capture's stream.
+    """
+
+    def __init__(self, capture: Capture) -> None:
+        self._capture = capture
+
+    def program(self, name: str) -> KeptProgram | None:
+        """Return a program."""
+        data = read_kept_program(self._capture.path, name)
+        if data is None:
+            return None
+        return KeptProgram(
+            hashlib.sha256(data).hexdigest(),
+            len(data),
+            partial(_read_located_program, data, Paths.from_capture(self._capture)),
+        )
+
+    def options(self, name: str) -> str | None:
+        """Return the options of a compilation by their names, as JSON."""
+        data = read_kept_program(self._capture.path, name)
+        return None if data is None else json.dumps(read_options(data))
+
+    def note(self, name: str) -> str | None:
+        """Return JAX's note on a program, as JSON."""
+        data = read_kept_program(self._capture.path, name)
+        note_fields = None if data is None else read_note(data)
+        return None if note_fields is None else json.dumps(asdict(note_fields))
+
+
+def _read_located_program(data: bytes, paths: Paths) -> Program:
+    """Return a program with the real paths of its files, without lines of other sources (`<stdin>`)."""
+    program = read_program(data)
+    ops: Counter[ProgramOp] = Counter()
+    for op, count in program.ops.items():
+        located = ((paths.resolve(frame.path), frame) for frame in op.frames if frame.line > 0)
+        frames = tuple(ProgramFrame(path, frame.line, frame.function) for path, frame in located if path is not None)
+        ops[ProgramOp(op.kind, op.name, frames)] += count
+    return replace(program, ops=ops)
+
+
+class RecordedSources:
+    """The recorded source files of a capture. Their descriptions are read when the first file is requested."""
+
+    def __init__(self, capture: Capture, former: Moves) -> None:
+        """`former` maps the project's former folders to its present one."""
+        self._capture = capture
+        self._former = former
+
+    def source(self, path: str) -> RecordedSource | None:
+        """Return the file at a real path; None if the capture does not describe it."""
+        return self._by_path.get(path)
+
+    @cached_property
+    def _by_path(self) -> Mapping[str, RecordedSource]:
+        paths = Paths.from_capture(self._capture, self._former)
+        found = {}
+        for description in self._capture.descriptions:
+            if description.kind != SOURCE:
+                continue
+            path, content, modified = (description.content.get(key) for key in ("path", "content", "modified_ns"))
+            if isinstance(path, str) and isinstance(content, str) and isinstance(modified, int):
+                real = paths.resolve(path)
+                if real is not None:
+                    read = partial(read_kept_source, self._capture.path, content)
+                    found[real] = RecordedSource(modified, read, partial(matches_content_name, name=content))
+        return found

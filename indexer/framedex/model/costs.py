@@ -1,0 +1,299 @@
+"""Costs by program line: compilations, transfers, live device memory, and waits with the steps of loops."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from framedex.model.rows import PythonLine
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from framedex.model.rows import PythonLine
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from framedex.model.rows import PythonLine
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from framedex.model.rows import PythonLine, Table
+
+
+class Cause(enum.Enum):
+    """A change since the previous compilation of the same function."""
+
+    SHAPE = "shape"
+    DTYPE = "dtype"
+    WEAK_TYPE = "weak type"
+    STATIC = "static argument"
+    STATIC_DATA = "static data"  # of a pytree: JAX compares it like a static argument
+    PARAMETER = "parameter"  # of a primitive that runs outside of `jax.jit`
+    FUNCTION = "function"  # another function object, even if its code is equal
+    SETTING = "JAX setting"
+    ARGUMENTS = "arguments"  # a different number or tree structure
+    SHARDING = "sharding"
+    DONATION = "donation"
+    LAYOUT = "layout"
+    OPTIONS = "compile options"
+    CONSTANTS = "constants"
+    CODE = "code"  # the program's ops differ, and nothing above explains it
+    SAME = "same program"  # recompiled an identical program, and nothing above differs as far as known
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A difference between compilations of a function.
+
+    `what` names it (`argument 0 (x)`, `n`, `xla_cpu_enable_fast_math`). `values` has its values in readable form
+    (`float32[3]`), in order of appearance, without duplicates; empty if unknown. For changed code and for an identical
+    program, `what` is empty unless JAX reported the arguments and weak types and static arguments are unchanged.
+    `parameter` is the name of an array argument in the program (`x`, `params['w']`). An argument without a name is
+    counted from 1 (`array argument 1`). It is empty if `what` is not an argument.
+    """
+
+    cause: Cause
+    what: str
+    values: tuple[str, ...] = ()
+    parameter: str = field(default="", compare=False)  # follows from `what`
+
+
+@dataclass(frozen=True, slots=True)
+class Compiles:
+    """The compilations of one function that a line of the program caused; durations in ns.
+
+    `line` is the innermost line of the program itself that led to them (None: no Python is known). `outward` has its
+    callers, nearest first. `function` is the name of the jitted function (`f`, `<lambda>`), empty if unknown.
+    `compiles` counts compilations, `loads` counts executables loaded from a compilation cache, `failed` counts errors
+    of both. `changes` are between consecutive compilations of this function, from any line, most frequent first.
+    """
+
+    line: PythonLine | None
+    outward: tuple[PythonLine, ...]
+    function: str
+    compiles: int
+    failed: int
+    total_duration: int
+    longest_duration: int
+    loads: int
+    load_duration: int
+    changes: tuple[Change, ...]
+    first_call: int
+    latest_call: int
+    problem: str = ""
+    """A sentence about missing facts of the programs."""
+
+
+class Direction(enum.Enum):
+    """The source and destination of a transfer."""
+
+    HOST_TO_DEVICE = "host to device"
+    DEVICE_TO_HOST = "device to host"
+    DEVICE_TO_DEVICE = "device to device"
+
+
+@dataclass(frozen=True, slots=True)
+class Transfers:
+    """The transfers in one direction that a line caused, explicit and implicit ones separately; `duration` in ns.
+
+    `how` is the operation in the program: `device_put`, `float`, `operand of a call`; empty if unknown. `is_implicit`:
+    JAX's `transfer_guard("disallow")` blocks them. `size` is in bytes, without the `unsized` transfers, whose size no
+    call reports.
+    """
+
+    line: PythonLine | None
+    outward: tuple[PythonLine, ...]
+    direction: Direction
+    how: str
+    is_implicit: bool
+    count: int
+    size: int
+    unsized: int
+    total_duration: int
+    first_call: int
+    latest_call: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The buffers that a line created; sizes in bytes of device memory.
+
+    A donated buffer belongs to the line that passed it on until the donation, and then to the line that received it.
+    The live size of the buffers is `at_peak` at the device's peak, `at_end` at the end of the recording, and `most` at
+    this line's peak. `growth` is the size that remains after each round of the line's loop, if its live bytes only rise
+    (a leak); otherwise 0. `rounds` is the number of rounds.
+    """
+
+    line: PythonLine | None
+    outward: tuple[PythonLine, ...]
+    buffers: int
+    allocated: int
+    at_peak: int
+    buffers_at_peak: int
+    at_end: int
+    most: int
+    growth: int = 0
+    rounds: int = 0
+    latest_call: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """The live buffers of a line at one time; sizes in bytes of device memory."""
+
+    line: PythonLine | None
+    buffers: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfMemory:
+    """A call that ran out of memory, with the live buffers at that time.
+
+    `wanted` is the requested size in bytes (None: unknown), `alive` the live bytes, `held` the live buffers by line,
+    largest first.
+    """
+
+    call: int
+    time: int
+    line: PythonLine | None
+    wanted: int | None
+    alive: int
+    held: tuple[Alive, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceMemory:
+    """The memory of one device in one capture; times in ns since the recording began, sizes in bytes.
+
+    `device` is its number on the mock TPU, or the memory space of the buffers for other plug-ins (`memory#1`); empty if
+    unknown. `over_time` has at most a few thousand points (time, live bytes), including the peak. `unsized` counts
+    buffers of unknown size, which are in no sum.
+    """
+
+    capture: int
+    device: str
+    peak: int
+    peak_time: int
+    peak_call: int
+    at_end: int
+    buffers: int
+    unsized: int
+    over_time: tuple[tuple[int, int], ...]
+    lines: tuple[Held, ...]
+    failures: tuple[OutOfMemory, ...] = ()
+
+
+class WaitHow(enum.Enum):
+    """The reason of a wait."""
+
+    READY = "result"  # block_until_ready, an event
+    COPY = "copy to the host"  # float(x), np.asarray(x), device_get
+    RUN = "run"  # a program launch that returned late: the program ran synchronously, or the queue was full
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """The time that a Python thread was blocked on the runtime in a line; durations in ns.
+
+    Of `count` waits, `unsure` have no recorded end of the awaited work: they count until the thread's next call.
+    `unended` have no recorded end at all: they took at least until its last call. The calls are the blocking ones, or
+    the ones before the waits.
+    """
+
+    line: PythonLine | None
+    outward: tuple[PythonLine, ...]
+    how: WaitHow
+    thread: str
+    count: int
+    unsure: int
+    total_duration: int
+    longest_duration: int
+    longest_call: int
+    first_call: int
+    latest_call: int
+    unended: int = 0
+
+
+PARTS_OF_STEPS = ("compile", "dispatch", "transfer", "wait")
+"""The parts of a loop step in the runtime, by the fields with their durations; the rest is `own`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopStep:
+    """One round of a loop of the program; times in ns.
+
+    `compile`, `dispatch`, `transfer` and `wait` are non-overlapping times of the thread in the runtime.
+    """
+
+    number: int
+    start: int
+    duration: int
+    compile: int
+    dispatch: int
+    transfer: int
+    wait: int
+    first_call: int
+
+    @property
+    def own(self) -> int:
+        """The rest of `duration` in ns: the program itself."""
+        return _own_duration(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop detected by repetition: a line of the program that is in every round, and its steps.
+
+    Times in ns: `duration` and the fields after it are totals of all `rounds`, `median_duration` is of one round.
+    `steps` has all rounds. If there are thousands, it has only the longest of each group; groups are equal in size.
+    """
+
+    capture: int
+    thread: str
+    line: PythonLine | None
+    rounds: int
+    start: int
+    duration: int
+    median_duration: int
+    compile: int
+    dispatch: int
+    transfer: int
+    wait: int
+    steps: tuple[LoopStep, ...]
+
+    @property
+    def own(self) -> int:
+        """The rest of `duration` in ns: the program itself."""
+        return _own_duration(self)
+
+
+def _own_duration(timed: LoopStep | Loop) -> int:
+    in_runtime: int = sum(getattr(timed, part) for part in PARTS_OF_STEPS)
+    return max(timed.duration - in_runtime, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """All waits and loops of some captures.
+
+    `recorded` is the time from the first call to the end of the last. `device` is the part of it in which a program is
+    known to have run (None: unknown). Both are in ns, as totals of the captures.
+
+    In `unseen` ns, `unseen_times` times, a thread made no call until its own program had ended. Whether it waited is
+    not recorded. `unseen_call` is the call before the longest of these times, or 0.
+
+    `ended_by` has the signals that killed programs, one for each such capture. Waits between a thread's last call and
+    the signal are not recorded.
+    """
+
+    lines: Table[Waits]
+    loops: Table[Loop]
+    recorded: int
+    device: int | None
+    unseen: int = 0
+    unseen_times: int = 0
+    unseen_call: int = 0
+    ended_by: tuple[str, ...] = ()

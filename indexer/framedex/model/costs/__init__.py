@@ -1,1 +1,0 @@
-"""Rows of costs by line: compilations, transfers, memory and waits."""

@@ -1,1 +1,0 @@
-"""Types of the guidebook: functions of the ABI, and observations of them."""

@@ -1,0 +1,172 @@
+"""Files that are now elsewhere: files of source trees with the same path end, and moved folders.
+
+For a moved project the new path is checked before the old one, where another checkout may be by now. Files beside the
+project are mapped only if the old path is missing, as they may not have moved along.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from framedex.path_resolution.files import file_exists
+
+# Generated file -> its source.
+_GENERATED = (
+    (re.compile(r"(?:\.grpc)?\.pb\.(?:cc|h)$"), ".proto"),
+    (re.compile(r"\.(?:h|cc|cpp)\.inc$"), ".td"),
+)
+
+
+class TreeFiles:
+    """The files of source trees by name, for look-ups in microseconds."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        for path in paths:
+            self._by_name[path.rpartition("/")[2]].append(path)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._by_name.values()))
+
+    def files_called(self, name: str) -> Sequence[str]:
+        """Return the files of exactly this name, in any folder."""
+        return self._by_name.get(name, ())
+
+    def files_with_tail(self, recorded: str) -> list[str]:
+        """Return the files that share the longest path end with `recorded`; all files of that name for a bare name.
+
+        Prefixes added by a build do not count (`external/xla/`, `bazel-out/k8-opt/bin/`, a build machine's folder): the
+        longest common tail decides. A generated file is replaced by its source.
+        """
+        wanted = recorded.split("/")
+        for pattern, source in _GENERATED:
+            wanted[-1] = pattern.sub(source, wanted[-1])
+        tails = [(common_tail(path.split("/"), wanted), path) for path in self.files_called(wanted[-1])]
+        longest = max((length for length, _ in tails), default=0)
+        return [path for length, path in tails if length == longest]
+
+    def same_file(self, recorded: str) -> str | None:
+        """Return the one file with the longest common tail; None if it is not unique or not conclusive.
+
+        A name alone is not conclusive unless only the name was recorded: `util.cc` is in every tree.
+        """
+        wanted = recorded.split("/")
+        found = [path for path in self.files_with_tail(recorded) if path.rpartition("/")[2] == wanted[-1]]
+        if len(found) != 1:
+            return None
+        length = common_tail(found[0].split("/"), wanted)
+        return found[0] if length > 1 or length == len(wanted) else None
+
+    def files_ending_in(self, recorded: str) -> list[str]:
+        """Return the files whose paths end in the whole of `recorded`."""
+        wanted = recorded.split("/")
+        return [path for path in self.files_with_tail(recorded) if common_tail(path.split("/"), wanted) == len(wanted)]
+
+    def files_with_equal_tails(self, recorded: str) -> list[str]:
+        """Return the files with the longest common tail, if it is longer than the name."""
+        wanted = recorded.split("/")
+        return [path for path in self.files_with_tail(recorded) if common_tail(path.split("/"), wanted) > 1]
+
+
+def common_tail(path: Sequence[str], wanted: Sequence[str]) -> int:
+    """Return the number of last components that two paths, as lists, have in common."""
+    length = 0
+    for left, right in zip(reversed(path), reversed(wanted), strict=False):
+        if left != right:
+            break
+        length += 1
+    return length
+
+
+def find_files_below(path: str, folders: Iterable[str]) -> list[str]:
+    """Return the files in the folders that share the longest end of a path.
+
+    The name alone counts only if it is the whole path.
+    """
+    parts = [part for part in path.split("/") if part not in {"", ".", ".."}]
+    for start in range(max(len(parts) - 1, 1)):
+        end = "/".join(parts[start:])
+        found = {os.path.realpath(file) for folder in folders if file_exists(file := f"{folder}/{end}")}
+        if found:
+            return sorted(found)
+    return []
+
+
+PROJECT_FOLDER = ".framedex"
+"""The folder of a project's captures and index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A folder moved from `before` to `after` (absolute); `is_whole`: all its content moved."""
+
+    before: str
+    after: str
+    is_whole: bool
+
+    def now(self, path: str) -> str:
+        """Return the current path of an absolute path: the path itself if it did not move."""
+        if not (path == self.before or path.startswith(f"{self.before.rstrip('/')}/")):
+            return path
+        moved = self.after + path[len(self.before.rstrip("/")) :]
+        try:
+            is_moved, is_left = os.path.exists(moved), os.path.exists(path)  # noqa: PTH110 - not always valid Paths
+        except ValueError:
+            return path
+        if is_moved == is_left:  # both exist: another checkout, or a copy. Or neither: deleted since
+            return moved if self.is_whole else path
+        return moved if is_moved else path
+
+
+class Moves:
+    """The moves since a capture or an index was created. The first match applies."""
+
+    def __init__(self, moves: Iterable[Move] = ()) -> None:
+        self._moves = tuple(moves)
+
+    @classmethod
+    def of_capture(cls, made: str | None, folder: str) -> Moves:
+        """Return the moves implied by a capture that was created in one folder and is now in another.
+
+        The project whose `.framedex` contains it has moved, and perhaps the folders around it, up to the common end of
+        both paths.
+        """
+        if made is None or made == folder:
+            return cls()
+        moves = []
+        projects = project_of(made), project_of(folder)
+        if projects[0] is not None and projects[1] is not None and projects[0] != projects[1]:
+            moves.append(Move(projects[0], projects[1], is_whole=True))
+        before, after = without_common_tail(made, folder)
+        if before != "/":
+            moves.append(Move(before, after, is_whole=False))
+        return cls(moves)
+
+    def __bool__(self) -> bool:
+        return bool(self._moves)
+
+    def has_reached(self, path: str) -> bool:
+        """Whether an absolute path is in a folder that something moved to."""
+        return any(path.startswith(f"{move.after}/") for move in self._moves)
+
+    def now(self, path: str) -> str:
+        """Return the current path of an absolute path: the path itself if it did not move."""
+        return next((there for move in self._moves if (there := move.now(path)) != path), path)
+
+
+def project_of(inside: str) -> str | None:
+    """Return the project of a path inside its `.framedex`; None for any other path."""
+    parents = [parent for parent in PurePath(inside).parents if parent.name == PROJECT_FOLDER]
+    return str(parents[-1].parent) if parents else None
+
+
+def without_common_tail(before: str, after: str) -> tuple[str, str]:
+    """Return two absolute paths without their common last components."""
+    left, right = PurePath(before).parts, PurePath(after).parts
+    length = min(common_tail(left, right), len(left) - 1, len(right) - 1)
+    return str(PurePath(*left[: len(left) - length])), str(PurePath(*right[: len(right) - length]))

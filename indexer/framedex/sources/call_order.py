@@ -1,0 +1,329 @@
+"""Match an instruction to one of several written calls, by call order, neighbouring calls and arguments.
+
+Every path through the machine code executes calls in source order. Dynamic programming finds two best matches for
+each compiled call: for the paths before it, and for the paths after it. The best match has the most calls that appear
+in the source in the same order. Loops are traversed once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
+from itertools import accumulate
+
+import numpy as np
+import numpy.typing as npt
+
+from framedex.sources.bodies import Called, Caller, Reaches, Stretch
+from framedex.sources.calls import WrittenCall
+
+Weights = npt.NDArray[np.float64]
+"""The evidence of one compiled call for each written call; 0 means no match."""
+
+_MAX_CELLS = 1 << 20  # compiled calls times written calls; aligning more takes too long for one line
+_MAX_STEPS = 1 << 24  # edges between stretches times written calls: the 8-byte numbers in memory
+
+
+class Alignment:
+    """Scores for the calls before and after each compiled call, matched with those around each written call."""
+
+    def __init__(
+        self, flow: Sequence[Stretch], weights: Callable[[int], tuple[Weights, Weights] | None], written: int
+    ) -> None:
+        """Align the compiled calls of `flow` with `written` calls.
+
+        `flow` lists each stretch after its predecessors. `weights` returns two arrays for a compiled call: scores of
+        written calls that are this call, and scores of written calls with a callee that makes it. One written call of
+        the second kind can match several compiled calls in a row.
+        """
+        self._before: dict[int, Weights] = {}
+        self._after: dict[int, Weights] = {}
+        steps = sum(len(stretch.after) + 1 for stretch in flow)
+        if sum(len(stretch.calls) for stretch in flow) * written > _MAX_CELLS or steps * written > _MAX_STEPS:
+            return
+        nothing = np.zeros(written + 1)
+        ends: list[Weights] = []
+        for stretch in flow:
+            so_far = _merge_scores([ends[i] for i in stretch.after], nothing)
+            for call in stretch.calls:
+                self._before[call] = so_far
+                if (found := weights(call)) is not None:
+                    so_far = _extend_scores(so_far, *found)
+            ends.append(so_far)
+        begins: list[list[Weights]] = [[] for _ in flow]
+        for stretch, later in zip(reversed(flow), reversed(begins), strict=True):
+            so_far = _merge_scores(later, nothing)
+            for call in reversed(stretch.calls):
+                self._after[call] = so_far
+                if (found := weights(call)) is not None:
+                    so_far = _extend_scores(so_far[::-1], found[0][::-1], found[1][::-1])[::-1]
+            for i in stretch.after:
+                begins[i].append(so_far)
+
+    def fit(self, call: int, site: int, is_repeated: bool) -> float:
+        """Return how well the calls around a compiled call match those around a written call.
+
+        `is_repeated`: the written call can account for other compiled calls too.
+        """
+        if call not in self._before:
+            return 0.0
+        before, after = (site + 1, site) if is_repeated else (site, site + 1)
+        return float(self._before[call][before] + self._after[call][after])
+
+
+def _merge_scores(candidates_so_far: Sequence[Weights], nothing: Weights) -> Weights:
+    if len(candidates_so_far) < 2:
+        return candidates_so_far[0] if candidates_so_far else nothing
+    best: Weights = np.max(candidates_so_far, axis=0)
+    return best
+
+
+def _extend_scores(so_far: Weights, direct: Weights, through_callee: Weights) -> Weights:
+    """Extend the best scores of all prefixes of the written calls by one compiled call."""
+    extended = so_far.copy()
+    np.maximum(extended[1:], so_far[:-1] + direct, out=extended[1:])
+    np.maximum(extended[1:], so_far[1:] + through_callee, out=extended[1:])
+    result: Weights = np.maximum.accumulate(extended)
+    return result
+
+
+MAX_HOPS = 3
+"""The maximum number of inlined functions between a written call and the callee."""
+
+_MAX_NEIGHBOURS = 40  # sites compared on each side of a candidate
+_NEIGHBOUR_DECAY = 0.85  # weight of each neighbour in the binary, relative to the next nearer one
+_WRITTEN_NEIGHBOUR_DECAY = 0.9
+_INLINED_WEIGHT = 1.0  # weight of a neighbour that was inlined or expanded from a macro
+_ALIGNMENT_WEIGHT = 2.0  # weight of the alignment of all calls, relative to the nearest calls
+_ORDER_WEIGHT = 0.1  # weight of the address order: only breaks ties
+_HOP_PENALTY = 0.3  # penalty for each inlined function between the written call and the callee
+_STRING_WEIGHT = 1.0  # weight of a string that is both written and passed: the same as a name used once
+_MIN_LITERAL_BYTES = 4  # of a literal that may match part of a string, because the preprocessor joins literals
+_NUMBER_WEIGHT = 0.25  # weight of a written number: added if it is passed, subtracted if not
+_ARITY_WEIGHT = 0.5
+_NOT_LAST_PENALTY = 1.0  # for a written call that is not last in its function, if the compiled call is a tail call
+_MIN_NEIGHBOUR_SCORE = 1.0  # minimum neighbour score for an implicit call: below it, two of three lines were wrong
+_MAX_COMPARED = 200  # candidates whose neighbours are compared, nearest in order
+_MAX_PAIRS = 400  # compiled times written calls of one callee; above it, each call is ranked separately
+
+
+def lines_of(sites: Sequence[WrittenCall]) -> tuple[int, ...]:
+    """The lines of calls, without duplicates."""
+    return tuple(dict.fromkeys(site.line for site in sites))
+
+
+class CallOrder:
+    """Ranks the calls written in a function by how well they match one of its instructions."""
+
+    def __init__(self, caller: Caller, written: Sequence[WrittenCall], reaches: Reaches) -> None:
+        """`written` has all calls in the function's lines, including those of its lambdas."""
+        self._caller = caller
+        self._reaches = reaches
+        self._written = written
+        self._positions: dict[WrittenCall, int] = {}
+        for position, site in enumerate(written):
+            self._positions.setdefault(site, position)
+        self._counts_by_callee = Counter(site.callee for site in written)
+        self._counts_compiled = Counter(call.name for call in caller.compiled if isinstance(call, Called))
+        self._weights: dict[tuple[str, bool, str], float] = {}
+        self._weights_by_callee: dict[str, tuple[Weights, Weights] | None] = {}
+        # Sites with the same callee and kind have the same weight.
+        kinds: dict[tuple[str, str, bool], WrittenCall] = {}
+        for site in written:
+            kinds.setdefault((site.callee, site.kind, site.is_member), site)
+        numbers = {key: number for number, key in enumerate(kinds)}
+        self._kinds = list(kinds.values())
+        self._kind_of = [numbers[site.callee, site.kind, site.is_member] for site in written]
+
+    @cached_property
+    def _alignment(self) -> Alignment:
+        return Alignment(self._caller.flow(), self._alignment_weights, len(self._written))
+
+    def _alignment_weights(self, call: int) -> tuple[Weights, Weights] | None:
+        """The weights of a compiled call, in the form that `Alignment` requires."""
+        callee = self._caller.compiled[call]
+        if not isinstance(callee, Called):
+            return None
+        if callee.name not in self._weights_by_callee:
+            kind_weights = [self._weight(site, callee) for site in self._kinds]
+            weights = np.array(kind_weights)[self._kind_of] if kind_weights else np.zeros(0)
+            is_own = np.array([site.callee == callee.name for site in self._written])
+            self._weights_by_callee[callee.name] = (weights * is_own, weights * ~is_own) if weights.any() else None
+        return self._weights_by_callee[callee.name]
+
+    def sort_lines(
+        self,
+        callee: Called,
+        direct: Sequence[WrittenCall],
+        inlined_calls: Sequence[WrittenCall],
+        instruction: int | None,
+    ) -> tuple[int, ...]:
+        """The lines of the sites, most likely for this instruction first.
+
+        `direct` has calls of the callee, `inlined_calls` calls of inlined functions.
+        """
+        inlined_sites = frozenset(inlined_calls)
+        chosen = inlined_sites.union(direct)
+        candidates = [site for site in self._written if site in chosen]
+        if instruction is None or len(lines_of(candidates)) == 1:
+            return lines_of(candidates)
+        # CHECK, LOG and similar macros pass __LINE__.
+        passed = self._caller.numbers(instruction)
+        named = [site for site in candidates if site.line in passed and site.is_macro_call]
+        if len(lines_of(named)) == 1:
+            return lines_of([*named, *candidates])
+        compiled = self._caller.compiled
+        same_callee = [i for i, call in enumerate(compiled) if call == compiled[instruction]]
+        shares = [self._reaches(site, callee, MAX_HOPS) if site in inlined_sites else 1 for site in candidates]
+        own_scores = self._score_candidates(callee, instruction, same_callee, candidates, shares)
+        ranked = sorted(range(len(candidates)), key=lambda i: -own_scores[i])
+        # An unrolled loop compiles to more calls than are written: then no assignment exists.
+        if len(same_callee) <= sum(shares) and len(same_callee) * len(candidates) <= _MAX_PAIRS:
+            scores = [
+                own_scores if i == instruction else self._score_candidates(callee, i, same_callee, candidates, shares)
+                for i in same_callee
+            ]
+            ranked.insert(0, _assign_sites(scores, shares)[same_callee.index(instruction)])
+        return lines_of([candidates[i] for i in ranked])
+
+    def lines_near(
+        self, instruction: int | None, is_before: bool, least: float = _MIN_NEIGHBOUR_SCORE
+    ) -> tuple[int, ...]:
+        """The lines of the written calls next to an implicit call, most likely first, by the calls that run around it.
+
+        Returns nothing if the best score is below `least`. `is_before`: the implicit call constructs an argument of the
+        written call. Otherwise it destroys an argument or the result.
+        """
+        if instruction is None:
+            return ()
+        preceding, following = self._caller.neighbours(instruction)
+        scores = []
+        for position in range(len(self._written)):
+            between = position + (not is_before)
+            score = self._score_common_subsequence(
+                preceding, self._written[max(between - _MAX_NEIGHBOURS, 0) : between][::-1]
+            )
+            score += self._score_common_subsequence(following, self._written[between : between + _MAX_NEIGHBOURS])
+            distance = abs((position + 0.5) / len(self._written) - (instruction + 0.5) / len(self._caller.compiled))
+            scores.append((-score - _ORDER_WEIGHT * (1 - distance), position, score))
+        ranked = sorted(scores)
+        is_certain = bool(ranked) and ranked[0][2] >= least
+        return lines_of([self._written[position] for _, position, score in ranked if score]) if is_certain else ()
+
+    def _score_candidates(
+        self,
+        callee: Called,
+        instruction: int,
+        same_callee: Sequence[int],
+        candidates: Sequence[WrittenCall],
+        shares: Sequence[int],
+    ) -> list[float]:
+        """Score each site for this instruction; `alike` has all compiled calls of the same callee.
+
+        `shares` has the maximum number of these compiled calls for each site.
+        """
+        called = self._caller.compiled[instruction]
+        preceding, following = self._caller.neighbours(instruction)
+        passed = frozenset(self._caller.numbers(instruction))
+        texts = self._caller.texts(instruction)
+        rank = self._expected_rank(instruction, same_callee, candidates, shares)
+        middles = [end - share / 2 for end, share in zip(accumulate(shares), shares, strict=True)]
+        rank_distances = [
+            max(0.0, abs(middle - rank) - (share - 1) / 2) for middle, share in zip(middles, shares, strict=True)
+        ]
+        nearest = set(sorted(range(len(candidates)), key=rank_distances.__getitem__)[:_MAX_COMPARED])
+        scores = []
+        for i, site in enumerate(candidates):
+            position = self._positions[site]
+            score = _ALIGNMENT_WEIGHT * self._alignment.fit(
+                instruction, position, is_repeated=site.callee != callee.name
+            )
+            if i in nearest:
+                score += self._score_common_subsequence(
+                    preceding, self._written[max(position - _MAX_NEIGHBOURS, 0) : position][::-1]
+                )
+                score += self._score_common_subsequence(
+                    following, self._written[position + 1 : position + 1 + _MAX_NEIGHBOURS]
+                )
+            score += _ORDER_WEIGHT * max(0.0, 1 - rank_distances[i])
+            # A zero that is not set just before the call is no evidence: registers may still hold one.
+            score += _NUMBER_WEIGHT * (len(site.numbers & passed) - len(site.numbers - passed - {0}))
+            score += _STRING_WEIGHT * _count_matching_texts(site.texts, texts)
+            score += _ARITY_WEIGHT * (isinstance(called, Called) and site.arguments == called.parameters)
+            score -= _NOT_LAST_PENALTY * (instruction in self._caller.jumps and not site.is_last)
+            score -= _HOP_PENALTY * self._count_hops(site, callee)
+            scores.append(score)
+        return scores
+
+    def _count_hops(self, site: WrittenCall, callee: Called) -> int:
+        """The number of functions between the callee at a site and `callee`; 0 for a direct call."""
+        if site.callee == callee.name:
+            return 0
+        return next((hops for hops in range(MAX_HOPS) if self._reaches(site, callee, hops + 1)), MAX_HOPS)
+
+    def _expected_rank(
+        self, instruction: int, same_callee: Sequence[int], candidates: Sequence[WrittenCall], shares: Sequence[int]
+    ) -> float:
+        """The position of an instruction, in address order, among all shares of the candidates.
+
+        The position is relative to the calls in `alike`, or to all calls if the instruction is alone there.
+        """
+        if len(same_callee) > 1:
+            return (same_callee.index(instruction) + 0.5) / len(same_callee) * sum(shares)
+        written_position = (instruction + 0.5) / len(self._caller.compiled) * len(self._written)
+        return sum(
+            share for site, share in zip(candidates, shares, strict=True) if self._positions[site] < written_position
+        )
+
+    def _score_common_subsequence(self, compiled: Sequence[Called | None], written: Sequence[WrittenCall]) -> float:
+        """The weight of the longest common subsequence of names. Rare names and near calls weigh more."""
+        following = [0.0] * (len(written) + 1)
+        for i in reversed(range(len(compiled))):
+            callee = compiled[i]
+            row = [0.0] * (len(written) + 1)
+            for j in reversed(range(len(written))):
+                row[j] = max(row[j + 1], following[j])
+                if callee and (weight := self._weight(written[j], callee)):
+                    row[j] = max(row[j], weight * _NEIGHBOUR_DECAY**i * _WRITTEN_NEIGHBOUR_DECAY**j + following[j + 1])
+            following = row
+        return following[0]
+
+    def _weight(self, site: WrittenCall, callee: Called) -> float:
+        """The evidence that a written call is this compiled call: by name, or as a call from an inlined callee."""
+        key = site.callee, site.is_member, callee.name
+        if key not in self._weights:
+            if site.callee == callee.name:
+                weight = 1 / self._counts_by_callee[callee.name]
+            elif site.kind != "operator" and self.is_inlined(site) and self._reaches(site, callee, 1):
+                weight = _INLINED_WEIGHT / self._counts_by_callee[site.callee]
+            else:
+                weight = 0.0
+            self._weights[key] = weight
+        return self._weights[key]
+
+    def is_inlined(self, site: WrittenCall) -> bool:
+        """Whether the callee at a site can be part of this function: a macro, or a function inlined at least once."""
+        return self._counts_compiled[site.callee] < self._counts_by_callee[site.callee]
+
+
+def _count_matching_texts(written: Collection[bytes], passed: Collection[bytes]) -> int:
+    """Count the passed strings that are written, whole or as one of several concatenated literals."""
+    return sum(
+        any(text == each or (len(text) >= _MIN_LITERAL_BYTES and text in each) for text in written) for each in passed
+    )
+
+
+def _assign_sites(scores: Sequence[Sequence[float]], shares: Sequence[int]) -> list[int]:
+    """Assign a site to each instruction, greedily by score, within each site's share."""
+    pairs = sorted(
+        ((score, -i, -j) for i, row in enumerate(scores) for j, score in enumerate(row)),
+        reverse=True,
+    )
+    chosen = [-1] * len(scores)
+    remaining = list(shares)
+    for _, i, j in pairs:
+        if chosen[-i] < 0 and remaining[-j] > 0:
+            chosen[-i] = -j
+            remaining[-j] -= 1
+    return chosen

@@ -1,0 +1,171 @@
+"""The possible lines of a frame in its function's source, for frames without debug information.
+
+This is the only entry point to `call_lines` for code with stacks: indexed captures, texts, cores, and the benchmark.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from framedex.lazy import compiled_on_use
+from framedex.model import How, Location
+from framedex.sources.bodies import Bodies, Called, Caller, Stretch, Unnamed, written_call_of
+from framedex.sources.call_lines import find_call_lines
+from framedex.sources.calls import Span
+
+if TYPE_CHECKING:  # most runs do not need it
+    from framedex.binaries import Binary
+    from framedex.binaries.code import CallInstruction, FunctionCode
+
+_MAX_LOCATIONS = 8
+_LAMBDA_POINTER = compiled_on_use(r"(?:4_FUN|8__invoke)E")  # by GCC, by Clang
+_MAX_CALLERS = 64  # cached functions: several frames of the same or other stacks share one
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The possible lines (1-based) of a frame, most likely first, and how the first is known."""
+
+    how: How
+    lines: tuple[int, ...]
+
+    def locations_in(self, path: str) -> tuple[Location, ...]:
+        """The lines as locations in the file at `path`: the most likely first, then a few others as candidates."""
+        first, *others = self.lines[:_MAX_LOCATIONS]
+        return Location(path, first, self.how), *(Location(path, line, How.CANDIDATES) for line in others)
+
+
+class FrameLines:
+    """Finds the lines of frames. Caches the callee names of binaries, so use one object per task."""
+
+    def __init__(self) -> None:
+        self._callees: dict[tuple[Binary, int], Called | None] = {}
+        self._caller = lru_cache(_MAX_CALLERS)(self._make_caller)
+
+    def find(
+        self, path: str, span: Span, bodies: Bodies, binary: Binary | None, offset: int, callees: Sequence[str]
+    ) -> Standing | None:
+        """The possible lines of a frame in the function defined in `span` of the file `path`; None if unknown.
+
+        `bodies` has the calls of that file and of its callees. `offset` is the frame's return address in the ELF file
+        `binary`, which is None if it is missing. `callees` are the demangled names of the functions that the frame
+        called: the next inner frames, from one or several stacks.
+        """
+        code = binary.code_around(offset - 1) if binary else None
+        calls = code.calls if code else []
+        caller = self._caller(span, path, bodies, binary, code)
+        index = next((i for i, call in enumerate(calls) if call.returns_to == offset), None)
+        answers = []
+        target = calls[index].target if index is not None else 0
+        for callee in filter(None, map(written_call_of, self._find_callees(binary, target, callees))):
+            how, lines = find_call_lines(caller, callee, index, bodies.reaches)
+            if how is not None:
+                answers.append((how, lines))
+        merged_lines = tuple(_merge_lines(answers))
+        if not merged_lines:
+            return None
+        is_disputed = len({lines[0] for _, lines in answers}) > 1
+        how = How.CANDIDATES if is_disputed else next(how for how, lines in answers if merged_lines[0] in lines)
+        if how is How.SINGLE and binary is not None and _calls_a_lambda(binary, offset):
+            how = How.INLINED_HOP
+        return Standing(how, merged_lines)
+
+    def find_locations(
+        self,
+        definitions: Sequence[tuple[str, Span]],
+        bodies: Bodies,
+        binary: Binary | None,
+        offset: int,
+        callees: Sequence[str],
+        is_certain: bool,
+    ) -> tuple[Location, ...]:
+        """The possible locations of a frame, most likely first, with several possible functions.
+
+        `definitions` has the functions by path and lines. Unless `is_certain` says that only one is possible, all lines
+        are candidates. Definitions that share most callees with the machine code come first, because overloads and
+        namesakes rarely make the same calls. See `find`.
+        """
+        found = {
+            each: standing
+            for each in definitions
+            if (standing := self.find(*each, bodies, binary, offset, callees)) is not None
+        }
+        if is_certain:
+            return tuple(place for (path, _), standing in found.items() for place in standing.locations_in(path))
+        compiled = self._compiled_names(binary, offset)
+        likeliest = sorted(found, key=lambda each: -len(compiled & _written_names(bodies, *each)))
+        places = (place for each in likeliest for place in found[each].locations_in(each[0]))
+        return tuple(replace(place, how=How.CANDIDATES) for place in islice(places, _MAX_LOCATIONS))
+
+    def _compiled_names(self, binary: Binary | None, offset: int) -> set[str]:
+        code = binary.code_around(offset - 1) if binary else None
+        names = (self._callee_at(binary, call.target) for call in code.calls) if binary and code else ()
+        return {each.name for each in names if each is not None}
+
+    def _find_callees(self, binary: Binary | None, target: int, callees: Sequence[str]) -> Sequence[str]:
+        """The possible callees of a call: its own target is more reliable than the next inner frame.
+
+        A function that ends in a tail call is replaced by the callee on the stack. If the linker folded identical
+        functions, any of them may be written.
+        """
+        if binary is None or not target:
+            return callees
+        return binary.function_names_at(target) or callees
+
+    def _make_caller(
+        self, span: Span, path: str, bodies: Bodies, binary: Binary | None, code: FunctionCode | None
+    ) -> Caller:
+        written = bodies.written(path)
+        if binary is None or code is None:
+            return Caller(span, written, (), lambda _: ((), ()))
+
+        def names(targets: Sequence[int]) -> list[Called | None]:
+            return [self._callee_at(binary, target) for target in targets]
+
+        return Caller(
+            span,
+            written,
+            [self._written_callee(binary, call) for call in code.calls],
+            lambda i: (names(code.before(i)), names(code.after(i))),
+            code.numbers,
+            frozenset(i for i, call in enumerate(code.calls) if call.returns_to == 0),
+            lambda i: frozenset(filter(None, map(binary.text_at, code.addresses(i)))),
+            lambda: [Stretch(calls, after) for calls, after in code.flow],
+            binary.compiler,
+        )
+
+    def _written_callee(self, binary: Binary, call: CallInstruction) -> Called | Unnamed | None:
+        if call.target == 0 and call.slot is None:
+            return None
+        return self._callee_at(binary, call.target) or Unnamed(call.target, call.slot)
+
+    def _callee_at(self, binary: Binary, target: int) -> Called | None:
+        key = binary, target
+        if key not in self._callees:
+            symbol = binary.function_at(target)
+            self._callees[key] = written_call_of(symbol) if symbol else None
+        return self._callees[key]
+
+
+def _calls_a_lambda(binary: Binary, offset: int) -> bool:
+    """Whether a function is a compiler's wrapper of a lambda as a function pointer, with the lambda inlined into it."""
+    symbol = binary.symbols.find(offset - 1) if binary.symbols else None
+    return symbol is not None and _LAMBDA_POINTER.search(symbol.mangled) is not None
+
+
+def _written_names(bodies: Bodies, path: str, span: Span) -> set[str]:
+    first, last = span
+    written = bodies.written(path)
+    inside = (each for each in written if first <= each[0] and each[1] <= last)
+    return {call.callee for each in inside for call in written[each]}
+
+
+def _merge_lines(answers: Sequence[tuple[How, tuple[int, ...]]]) -> Iterator[int]:
+    """The lines from all answers, most frequent first: a return address has only one line."""
+    lines = Counter(line for _, found in answers for line in dict.fromkeys(found))
+    yield from (line for line, _ in lines.most_common())

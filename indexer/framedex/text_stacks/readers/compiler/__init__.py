@@ -1,1 +1,0 @@
-"""Source locations in compiler output: HLO and MLIR."""

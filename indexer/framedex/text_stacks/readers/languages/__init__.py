@@ -1,1 +1,0 @@
-"""Parsers of stacks of other languages, which appear in the same logs."""

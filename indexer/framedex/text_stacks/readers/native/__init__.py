@@ -1,1 +1,0 @@
-"""Parsers of native stacks: debuggers, sanitizers, failure handlers, profilers and the kernel."""

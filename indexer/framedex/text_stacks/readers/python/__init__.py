@@ -1,1 +1,0 @@
-"""Parsers of Python stacks: tracebacks, debuggers, profilers, and tools that reformat tracebacks."""

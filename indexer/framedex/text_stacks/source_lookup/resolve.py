@@ -1,0 +1,499 @@
+"""Resolve a frame of a text to its source: by its path, else through the index and the binaries.
+
+A JAX crash has frames with only a symbol (absl, gdb without debug information), or only a binary and an offset
+(sanitizers). A path may be that of a build machine (`external/xla/...`) or a file name alone (py-spy). Local files come
+first, then source maps, release maps, and public repositories. Ambiguous locations are returned as candidates, never
+guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from framedex.lazy import Recall, compiled_on_use
+from framedex.model import GENERATOR_LANGUAGES, How, Language, Location, NativeSymbol, is_local
+from framedex.path_resolution.files import file_exists
+from framedex.path_resolution.precedence import PathResolver
+from framedex.releases.statements import StatedReleases
+from framedex.text_stacks.model import Format, Place, TextFrame
+from framedex.text_stacks.source_lookup.binaries import Binaries, Call, CallLines, InBinary, is_built_from
+from framedex.text_stacks.source_lookup.builds import BuildEvidence, BuildMatch, KeptBuilds, modification_time
+from framedex.text_stacks.source_lookup.frame_context import Found, describe_recorded_run, is_inlined_in, printed_how
+from framedex.text_stacks.source_lookup.released import ReleasedLocation, ReleasedSources
+
+if TYPE_CHECKING:
+    from framedex.binaries import Binary
+    from framedex.index import Index
+    from framedex.sources.calls import Span
+    from framedex.sources.matching import Candidate
+    from framedex.sources.outline import Outlines
+    from framedex.text_stacks.source_lookup.versions import Said, Versions
+
+_MAX_CANDIDATES = 16
+_UNCONFIRMED = (How.DOUBTFUL, How.DEFINITION)
+_MAX_FRAMES_OF_STACK = 1000  # maximum number of frames checked together per stack
+_INTERCEPTOR_PREFIX = compiled_on_use(r"^_*interceptor_(?:trampoline_)?")  # the sanitizers' wrapper of a function
+
+
+class _Placed(NamedTuple):
+    """The locations of a function, and its possible definitions: file and lines of each.
+
+    `is_certain`: there is only one definition.
+    """
+
+    locations: tuple[Location, ...] = ()
+    definitions: tuple[tuple[str, Span], ...] = ()
+    is_certain: bool = False
+
+
+class Resolver:
+    """Resolves frames to sources.
+
+    Without an `index`, only frames with a local path, with a local binary that has lines, or of XLA's and JAX's own
+    functions are resolved.
+
+    - `where` maps printed paths to files; default: the index, and absolute paths.
+    - `binaries` looks up offsets; without it none are looked up, as opening a large binary takes a second.
+    - `releases` are the releases stated so far.
+    - `outlines` shares parsed files with other resolvers.
+    - `released` knows the functions of jaxlib releases; default: the release maps shipped with framedex.
+    """
+
+    def __init__(
+        self,
+        index: Index | None,
+        where: PathResolver | None = None,
+        binaries: Binaries | None = None,
+        releases: StatedReleases | None = None,
+        outlines: Outlines | None = None,
+        released: ReleasedSources | None = None,
+    ) -> None:
+        self._index = index
+        self._path_resolver = where or PathResolver(index=index)
+        self._binaries = binaries
+        self._releases = releases or StatedReleases()
+        self._outlines = outlines
+        self.released = released or ReleasedSources(index, self._releases)
+        """Release map look-ups for the frames."""
+        self._functions_found: Recall[Hashable, _Placed] = Recall()
+        self.written_before: float | None = None
+        """The latest possible time of the text, in seconds of Unix time; None if unknown."""
+        self.builds = BuildEvidence(self._releases)
+        """The evidence of the text about the builds of local binaries."""
+        self._calls_found: Recall[Hashable, tuple[Location, ...]] = Recall()
+        self._defined_symbols: Recall[str, bool] = Recall()
+        self._built_from_sources: dict[Path, bool] = {}
+        self._kept_builds = KeptBuilds(index) if index is not None else None
+        self._crashed_calls: list[TextFrame] = []  # the stack of an FFI handler's crash
+
+    def find(self, frame: TextFrame, source: str = "", inward: TextFrame | None = None) -> Found:
+        """Return the location of a frame, and other candidates. Raises FramedexError if the index is damaged.
+
+        `source` is the quoted source line, if any (`frame_context.quoted_source`). `inward` is the callee, if the text
+        has it (`frame_context.find_callees`).
+        """
+        self._learn_release(frame)
+        frame = self._add_offset(frame)
+        inward = self._add_offset(inward) if inward is not None else None
+        is_shortened = frame.format is Format.PY_SPY
+        locations = self._locate_place(
+            frame.place, printed_how(frame), frame.function, frame.language, is_shortened, source
+        )
+        function, is_doubtful, is_by_name = frame.function, False, False
+        if not locations and frame.language is Language.NATIVE:
+            inside = self._find_in_binary(frame, inward) if frame.place is None else None
+            is_doubtful = inside is not None and inside.is_doubtful
+            if is_doubtful and frame.function:  # the name in the text is certain
+                inside, is_doubtful = None, False
+            locations = self._locate_by_debug_lines(inside) if inside is not None else ()
+            if locations and inside is not None:
+                function = inside.symbols[0].name
+            else:
+                function = function or (inside.function.symbol if inside is not None else "")
+                locations = self._locate_by_symbol(frame, inside if inside and inside.is_compiled else None, inward)
+            is_by_name = frame.place is not None and frame.place.line > 0 and bool(locations)
+            if is_doubtful:
+                locations = tuple(replace(location, how=How.DOUBTFUL) for location in locations)
+        outward = [found[0] for place in frame.outward if (found := self._locate_place(place, How.EXACT))]
+        first = locations[0] if locations else None
+        if frame.ffi_target:
+            recorded = describe_recorded_run(self._index, frame, self._crashed_calls or (frame,))
+            frame = replace(frame, labels=(*frame.labels, recorded))
+        return Found(frame, function, first, locations[1:], tuple(outward), is_doubtful, is_by_name)
+
+    def set_program(self, *frames: TextFrame) -> None:
+        """Set the program of the following look-ups, from all frames of a text.
+
+        The program ran with the packages installed there, and its messages name files that frames are in.
+        """
+        for frame in frames:
+            self._learn_release(frame)
+        self.released.learn_functions(frame.function for frame in frames if frame.language is Language.NATIVE)
+
+    def set_stack(self, frames: Iterable[tuple[TextFrame, str]]) -> None:
+        """Set the stack of the following look-ups: its frames, each with its quoted source line.
+
+        The frames are checked against their files together. If one frame contradicts a file, the whole package has
+        another version.
+        """
+        from framedex.text_stacks.source_lookup.versions import Said
+
+        together = []
+        first = list(islice(frames, _MAX_FRAMES_OF_STACK))
+        self._crashed_calls = [frame for frame, _ in first] if first and first[0][0].ffi_target else []
+        self.builds.set_stack(self._add_offset(frame) for frame, _ in first)
+        for frame, source in first:
+            place = frame.place
+            if place is None or not place.line or frame.format is Format.PLAIN:
+                continue
+            said = Said(place.path, place.line, place.function or frame.function, frame.language, source)
+            together.append((said, self._path_resolver.files(place.path, is_shortened=frame.format is Format.PY_SPY)))
+        self._versions.set_stack(together)
+
+    def _learn_release(self, frame: TextFrame) -> None:
+        self.released.learn_release(frame.place.path if frame.place is not None else frame.module)
+
+    def is_unresolvable(self, path: str) -> bool:
+        """Whether no line of this path can be resolved, as long as the index does not change."""
+        if self._path_resolver.files(path) or self.released.is_published(path):
+            return False
+        if self._index is None:
+            return True
+        name = _file_name(path)
+        return (
+            not self._index.names.files_named(name) and not self._index.add_public_url(Location(path, 1, How.EXACT)).url
+        )
+
+    @cached_property
+    def _versions(self) -> Versions:
+        from framedex.sources.outline import Outlines
+        from framedex.text_stacks.source_lookup.versions import Versions  # a slow import (extractor)
+
+        return Versions(self._index, self._outlines or Outlines(), self._releases)
+
+    def _locate_place(
+        self,
+        place: Place | None,
+        how: How,
+        function: str = "",
+        language: Language | None = None,
+        is_shortened: bool = False,
+        source: str = "",
+    ) -> tuple[Location, ...]:
+        if place is None or not place.line:
+            return ()
+        from framedex.text_stacks.source_lookup.versions import Said
+
+        said = Said(place.path, place.line, place.function or function, language, source)
+        paths = self._path_resolver.files(place.path, is_shortened=is_shortened) or self._files_with_equal_tails(said)
+        stated = self.released.location_of_path(place.path, place.line, how)
+        if stated is None and "/" not in place.path and (not paths or self.released.states_release()):
+            stated = self.released.location_of_file_name(place.path, place.line)
+        if stated is not None and not any(map(is_local, paths)):
+            return self._use_release(stated)
+        if not paths and self._index is not None:
+            public = self._versions.check_release(self._index.add_public_url(Location(place.path, place.line, how)))
+            return self.released.check_recorded_release((public,)) if public.url else ()
+        locations = self._versions.find_locations(said, paths, how)
+        if stated is not None and all(location.how in _UNCONFIRMED for location in locations):
+            return self._use_release(stated)
+        if (
+            len(locations) == 1
+            and said.function
+            and "/" not in said.path
+            and self._path_resolver.find_itself(said.path) is None
+        ):
+            # The file was found by its name alone.
+            locations = (self._versions.check_function(said, locations[0]),)
+        return self.released.check_recorded_release(self._label_locations(locations))
+
+    def _use_release(self, found: ReleasedLocation) -> tuple[Location, ...]:
+        self.released.mark_used(found.release)
+        return (found.location,)
+
+    def _label_locations(self, locations: Iterable[Location]) -> tuple[Location, ...]:
+        """Return the locations with public addresses; several locations are marked as candidates unless doubtful."""
+        found = list(locations)[:_MAX_CANDIDATES]
+        if len(found) > 1:
+            found = [place if place.how is How.DOUBTFUL else replace(place, how=How.CANDIDATES) for place in found]
+        return self._add_addresses(found)
+
+    def _add_addresses(self, locations: Iterable[Location]) -> tuple[Location, ...]:
+        """Return the locations with public addresses."""
+        published = locations if self._index is None else map(self._index.add_public_url, locations)
+        return tuple(map(self.released.add_address, published))
+
+    def _files_with_equal_tails(self, said: Said) -> tuple[str, ...]:
+        """Return the files that share equally much of a path's end and have its function at its line."""
+        if "/" not in said.path or not said.function:
+            return ()
+        files = self._path_resolver.files_with_equal_tails(said.path)
+        return tuple(path for path in files if self._versions.confirms(said, path))
+
+    def _find_in_binary(self, frame: TextFrame, neighbour: TextFrame | None) -> InBinary | None:
+        """Return a frame's position in its binary: the local file, or a stored copy of a recorded build.
+
+        A build proved by the text comes first, then one that nothing refutes. None if all are other builds.
+        """
+        if self._binaries is None or (frame.offset is None and frame.function_offset is None):
+            return None
+        path = self._find_binary_path(frame)
+        unproven: InBinary | None = None
+        for build in self._possible_builds(frame, path):
+            found = self._binaries.find(frame, build)
+            match_symbol = self.builds.match(frame, found.binary, neighbour) if found is not None else BuildMatch.OTHER
+            if found is not None and match_symbol is BuildMatch.SAME:
+                if build != path:
+                    self.builds.use_recorded(frame.module, path)
+                return found
+            if found is not None and match_symbol is BuildMatch.UNKNOWN and unproven is None:
+                unproven = replace(found, is_doubtful=True)
+        return unproven
+
+    def _possible_builds(self, frame: TextFrame, path: str | None) -> Iterator[str]:
+        """Yield the possible binaries of a frame: the file at its path, and stored copies of recorded builds.
+
+        The copies come first if the file is newer than the text.
+        """
+        here = () if path is None else (path,)
+        is_later = (
+            path is not None and self.written_before is not None and modification_time(path) > self.written_before
+        )
+        if not is_later:
+            yield from here
+        if self._kept_builds is not None:
+            yield from self._kept_builds.find_copies(frame, path)
+        if is_later:
+            yield from here
+
+    def _add_offset(self, frame: TextFrame) -> TextFrame:
+        """Return the frame with its offset in the local binary, computed if the text only has the offset in `.text`."""
+        if frame.text_offset is None or frame.offset is not None or self._binaries is None:
+            return frame
+        path = self._path_resolver.find_itself(frame.module)
+        return self._binaries.with_offset(frame, path) if path is not None else frame
+
+    def _find_binary_path(self, frame: TextFrame) -> str | None:
+        """Return the path of a frame's binary: as printed, else by build-id or file name among the recorded ones."""
+        if frame.module and (path := self._path_resolver.find_itself(frame.module)) is not None:
+            return path
+        if self._index is None:
+            return None
+        names = self._index.names
+        if frame.build_id:
+            return next(filter(file_exists, names.modules_with_build_id(frame.build_id)), None)
+        if not frame.module or "/" in frame.module:
+            return None
+        recorded = list(filter(file_exists, names.modules_named(frame.module)))
+        return recorded[0] if len(recorded) == 1 else None
+
+    def _locate_by_debug_lines(self, inside: InBinary) -> tuple[Location, ...]:
+        """Return the location from the debug information of a binary."""
+        innermost = inside.symbols[0]
+        if innermost.path is None or not innermost.line:
+            return ()
+        place = Place(innermost.path, innermost.line, function=innermost.name)
+        return self._locate_place(place, How.EXACT, language=Language.NATIVE)
+
+    def _locate_by_symbol(
+        self, frame: TextFrame, inside: InBinary | None, inward: TextFrame | None
+    ) -> tuple[Location, ...]:
+        """Return the line that calls the inner frame in a frame's function, else the locations of the function."""
+        if self._is_unrelated_function(frame, inside):
+            return ()
+        placed = self._find_function(frame, inside)
+        if not placed.definitions or inward is None:
+            return placed.locations
+        callee = self._callee_name(frame, inward)
+        at = (inside.binary.path, inside.address) if inside is not None else None
+        key = placed.definitions, placed.is_certain, at, callee, is_inlined_in(inward, frame)
+        length = sum(len(path) for path, _ in placed.definitions) + len(callee)
+        made = self._calls_found.get_or_make(
+            key, length, lambda: self._locate_call(frame, inside, inward, callee, placed)
+        )
+        return made or placed.locations
+
+    def _locate_call(
+        self,
+        frame: TextFrame,
+        inside: InBinary | None,
+        inward: TextFrame,
+        callee: str,
+        placed: _Placed,
+    ) -> tuple[Location, ...]:
+        if not callee:
+            return ()
+        call = Call(placed.definitions, placed.is_certain, callee)
+        if inside is not None and not is_inlined_in(inward, frame):
+            returns_to = inside.find_return_address(frame.is_return_address)
+            whole = inside.complete_callee_name(returns_to, callee)
+            call = Call(placed.definitions, placed.is_certain, whole, inside.binary, returns_to)
+        return self._add_addresses(self._call_lines.find_locations(call))
+
+    def _callee_name(self, frame: TextFrame, inward: TextFrame) -> str:
+        """Return the demangled name of the called function, from the frame `inward`; empty if unknown."""
+        from framedex.binaries.demangle import parse_printed_name, strip_version
+
+        inside = None if is_inlined_in(inward, frame) else self._find_in_binary(inward, frame)
+        if inside is not None and inside.is_doubtful:
+            inside = None
+        symbol = strip_version(inside.function.symbol) if inside else parse_printed_name(inward.function).symbol
+        return _INTERCEPTOR_PREFIX.sub("", symbol)
+
+    @cached_property
+    def _call_lines(self) -> CallLines:
+        return CallLines(self._index, self.released)
+
+    def _is_unrelated_function(self, frame: TextFrame, inside: InBinary | None) -> bool:
+        """Whether a frame belongs to an unrecorded binary and its function's name does not identify the sources."""
+        name = inside.function.mangled if inside is not None else frame.function
+        if self._index is None or not frame.module or "::" in name or name.startswith("_Z"):
+            return False
+        if _file_name(frame.module) in self._index.names.module_names():
+            return False
+        binary = inside.binary if inside is not None else self._find_named_binary(frame)
+        return binary is None or not self._is_built_from_sources(binary)
+
+    def _find_named_binary(self, frame: TextFrame) -> Binary | None:
+        """Return the local binary of a frame without an offset, if the sources define such a function."""
+        if self._binaries is None or not self._is_defined(frame.function.partition("(")[0]):
+            return None
+        path = self._path_resolver.find_itself(frame.module)
+        return self._binaries.open_binary(path) if path is not None else None
+
+    def _is_built_from_sources(self, binary: Binary) -> bool:
+        """Whether the indexed sources define most of a binary's C-style functions."""
+        if binary.path not in self._built_from_sources:
+            self._built_from_sources[binary.path] = is_built_from(binary, self._is_defined)
+        return self._built_from_sources[binary.path]
+
+    def _is_defined(self, symbol: str) -> bool:
+        """Whether the indexed sources define a function with this demangled name."""
+        return self._defined_symbols.get_or_make(symbol, len(symbol), lambda: self._has_definition(symbol))
+
+    def _has_definition(self, symbol: str) -> bool:
+        from framedex.binaries.names import readable_name
+        from framedex.sources.matching import match_symbol
+        from framedex.sources.names import short_name
+
+        if self._index is None or not (defined := self._index.names.definitions_named(short_name(symbol), "cpp")):
+            return False
+        wanted = NativeSymbol(readable_name(symbol), symbol, symbol, None, 0, inlined=False, unit=None)
+        return match_symbol(wanted, defined)[0] in (How.DEFINITION, How.CANDIDATES)
+
+    def _find_function(self, frame: TextFrame, inside: InBinary | None) -> _Placed:
+        """Return the locations of a frame's function, restricted to files with the printed file name, if any."""
+        symbol = inside.function.symbol if inside is not None else frame.function
+        file_name = _file_name(frame.place.path) if frame.place else ""
+        may_be_released = self.released.may_define_function(symbol)
+        if not symbol or symbol.startswith("<") or (self._index is None and not may_be_released):
+            return _Placed()
+        state = (frame.module, self.released.state()) if may_be_released else None
+        key = symbol, file_name, state, inside.function if inside is not None else None
+        return self._functions_found.get_or_make(
+            key, len(symbol) + len(frame.module), lambda: self._search_function(symbol, file_name, frame.module, inside)
+        )
+
+    def _search_function(self, text: str, file_name: str, module: str, inside: InBinary | None) -> _Placed:
+        from framedex.binaries.demangle import parse_printed_name
+        from framedex.binaries.names import readable_name
+        from framedex.sources.matching import generated_scopes, match_generating_definition
+        from framedex.sources.names import short_name
+        from framedex.text_stacks.source_lookup.versions import COMMON_FUNCTIONS
+
+        def has_file_name(path: str) -> bool:
+            return not file_name or _file_name(path) == file_name
+
+        symbol, is_cut = (inside.function.symbol, False) if inside is not None else parse_printed_name(text)
+        if not symbol:
+            return _Placed()
+        names = self._index.names if self._index is not None else None
+        name = readable_name(symbol)
+        wanted = NativeSymbol(name, symbol, text, None, 0, inlined=False, unit=None)
+        if inside is not None:
+            wanted = replace(inside.function, path=None, line=0)
+        places = (
+            [place for place in names.find_locations(name) if has_file_name(place.path)] if names and not is_cut else []
+        )
+        defined: list[Candidate] = []
+        if names and (inside is not None or symbol.partition("(")[0] not in COMMON_FUNCTIONS):
+            defined = [each for each in names.definitions_named(short_name(symbol), "cpp") if has_file_name(each[0])]
+
+        def find_defined_in(is_readable: Callable[[str], bool]) -> _Placed:
+            locations = [place for place in places if is_readable(place.path)]
+            matching = self._match_definitions(wanted, [each for each in defined if is_readable(each[0])], is_cut)
+            if not locations or (inside is not None and matching.locations):
+                return matching
+            lines = {(each.path, each.line) for each in locations if each.how in (How.DEFINITION, How.CANDIDATES)}
+            spans = [_definition_span(each) for each in defined if (each[0], each[1].line) in lines]
+            is_certain = len(locations) == 1 and locations[0].how is How.DEFINITION and len(spans) == 1
+            return _Placed(self._label_locations(locations), tuple(spans), is_certain)
+
+        def find_generator() -> _Placed:
+            """Return the message or record that the function was generated from."""
+            if names is None or is_cut:
+                return _Placed()
+            asked = [(scope, kind) for scope in dict.fromkeys(generated_scopes(wanted)) for kind in GENERATOR_LANGUAGES]
+            how, found = match_generating_definition(
+                wanted, [each for a in asked for each in names.definitions_named(*a)]
+            )
+            if how is None or file_name:
+                return _Placed()
+            return _Placed(self._label_locations(Location(path, each.line, how) for path, each in found))
+
+        def find_released() -> _Placed:
+            defined = self.released.definitions(symbol, module)
+            placed = self._match_definitions(
+                wanted, [each for each in defined.candidates if has_file_name(each[0])], is_cut
+            )
+            if placed.locations:
+                self.released.mark_used(defined.release)
+            return placed
+
+        def find_public() -> _Placed:
+            """Return the recorded locations in public files that are not here."""
+            return _Placed(self._label_locations(place for place in places if place.url))
+
+        def mark_other_release(placed: _Placed) -> _Placed:
+            return placed._replace(locations=self.released.check_recorded_release(placed.locations))
+
+        # The text's own release takes precedence over a recorded one.
+        first, last = (find_released, _Placed) if self.released.states_release() else (_Placed, find_released)
+        lookups: tuple[Callable[[], _Placed], ...] = (
+            lambda: find_defined_in(file_exists),
+            first,
+            lambda: mark_other_release(find_defined_in(lambda path: not is_local(path))),
+            lambda: mark_other_release(find_public()),
+            find_generator,
+            last,
+        )
+        return next((placed for look_up in lookups if (placed := look_up()).locations), _Placed())
+
+    def _match_definitions(self, wanted: NativeSymbol, definitions: Sequence[Candidate], is_cut: bool) -> _Placed:
+        """Return the locations of the definitions that match a symbol."""
+        from framedex.sources.matching import find_lambdas, match_symbol
+
+        how, found = match_symbol(wanted, definitions, _MAX_CANDIDATES + 1) if definitions else (None, ())
+        if how is None:
+            return _Placed()
+        if is_cut:  # the missing part may name a lambda inside
+            found = (*found, *find_lambdas(found, definitions))
+        if len(found) > _MAX_CANDIDATES:  # a selection would be arbitrary
+            return _Placed()
+        spans = () if how is How.CLASS else tuple(_definition_span(each) for each in found if each[1].end_line > 0)
+        locations = self._label_locations(Location(path, definition.line, how) for path, definition in found)
+        return _Placed(locations, spans, how is How.DEFINITION)
+
+
+def _definition_span(defined: Candidate) -> tuple[str, Span]:
+    path, definition = defined
+    return path, (definition.line, definition.end_line)
+
+
+def _file_name(path: str) -> str:
+    return path.rpartition("/")[2]

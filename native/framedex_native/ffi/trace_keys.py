@@ -1,0 +1,190 @@
+"""The facts, besides types, by which JAX decides whether it has traced a function before.
+
+JAX traces and compiles again for another function object, another structure or static data of an argument's pytree,
+another parameter of a primitive that runs eagerly, and another setting. The facts become text, with a number for
+objects that have no readable value. No code of the program runs for them, and no object is kept alive: structures are
+read from the tree definitions that JAX made for its own cache.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import sys
+import types
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from .statics import class_attribute, field_values, text
+
+MOST_FACTS = 300
+"""Facts about structures; a larger argument adds one hash of the rest."""
+
+Fact = tuple[str, str, str]
+"""(kind, subject, value). The kinds: `function`, `parameter`, `structure`, `static data`, `static argument`, `setting`, and
+`usual setting` (the value at the first trace)."""
+
+_JAXPR = re.compile(r"(?: at \S+:\d+|Jaxpr) #")  # a traced function, as `text` writes it
+_DEEPEST = 8  # levels of static data
+_NEAR = 4  # frames from where a function is described to where its arguments are parsed
+_numbers = itertools.count(1)
+_serials: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+_settings_at_first: dict[str, str] = {}
+_settings_now: tuple[Any, list[Fact]] = (None, [])
+
+
+def trace_keys(fun: Any, names: Sequence[str], static: Mapping[str, Any]) -> list[Fact]:
+    """Return the facts about a function that is about to be traced, called from `jax._src.pjit.debug_info`.
+
+    `names` are the names of its positional arguments, without static ones; `static` has these by name. A function that
+    applies a single primitive has the primitive's parameters as facts.
+    """
+    if type(fun) is types.FunctionType and "_apply_primitive" in vars(fun):
+        return [*_parameters(fun), *_settings()]
+    return [("function", "", _identity(fun)), *_structures(names, static), *_settings()]
+
+
+def _parameters(fun: types.FunctionType) -> Iterator[Fact]:
+    cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True))
+    params = cells["params"].cell_contents if "params" in cells else {}
+    for name, value in params.items():
+        written = text(value)
+        yield ("function" if _JAXPR.search(written) else "parameter"), name, written
+
+
+def _identity(fun: Any) -> str:
+    """The name of a function, with a number that no other function of this process has had."""
+    name = fun.__qualname__ if type(fun) is types.FunctionType else text(type(fun))
+    try:
+        serial = _serials.get(fun) or _serials.setdefault(fun, next(_numbers))
+    except TypeError:  # without a hash, or without weak references
+        return name
+    return f"{name} #{serial}"
+
+
+def _structures(names: Sequence[str], static: Mapping[str, Any]) -> Iterator[Fact]:
+    """The parts of long static arguments, and the nodes of other arguments' pytrees but plain containers of arrays."""
+    for name, value in static.items():
+        if text(value).endswith("..."):
+            parts = itertools.islice(_parts_of(name, value, 0), MOST_FACTS)
+            yield from (("static argument", path, written) for path, written in parts)
+    signature = _signature()
+    if signature is None:
+        return
+    keywords = list(signature.dynamic_arg_names)
+    trees = list(signature.dynamic_arg_treedefs)
+    places = range(len(trees) - len(keywords))
+    roots = [*(names[place] if place < len(names) else f"args[{place}]" for place in places), *keywords]
+    facts = itertools.chain.from_iterable(itertools.starmap(_nodes, zip(roots, trees, strict=True)))
+    yield from itertools.islice(facts, MOST_FACTS)
+    if next(facts, None) is not None:
+        yield "structure", "all arguments", f"#{hash(tuple(trees)) & 0xFFFFFFFF:x}"
+
+
+def _signature() -> Any:
+    """The `ArgumentSignature` of the nearest frame that parsed arguments; None in a JAX that has none."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_name != "debug_info":
+        if frame.f_back is None:
+            return None
+        frame = frame.f_back
+    for _ in range(_NEAR):
+        if frame.f_back is None:
+            return None
+        frame = frame.f_back
+        for value in frame.f_locals.values():
+            if type(value).__name__ == "ArgumentSignature":
+                return value
+    return None
+
+
+def _nodes(path: str, tree: Any) -> Iterator[Fact]:
+    node = tree.node_data()
+    if node is None:
+        return
+    kind, data = node
+    children = tree.children()
+    keys = [f"[{place}]" for place in range(len(children))]
+    if kind is dict:
+        keys = [f"[{key!r}]" if type(key) in (str, int) else f"[{text(key)}]" for key in data]
+    elif kind not in (list, tuple):
+        yield "structure", path, "None" if kind is type(None) else text(kind)
+        keys, static = _fields(kind, data, keys)
+        for name, value in static:
+            yield from (("static data", *part) for part in _parts_of(f"{path}{name}", value, 0))
+    elif not children:
+        yield "structure", path, kind.__name__
+    for key, child in zip(keys, children, strict=True):
+        yield from _nodes(f"{path}{key}", child)
+
+
+def _fields(kind: type, data: Any, keys: list[str]) -> tuple[list[str], list[tuple[str, Any]]]:
+    """The names of a node's children, and its static data by name, as far as the class tells them."""
+    names = _tuple_fields(kind)
+    if names and len(names) == len(keys):
+        return [f".{name}" for name in names], []
+    described = class_attribute(kind, "__dataclass_fields__")
+    fields = described if type(described) is dict else {}
+    static = [name for name, field in fields.items() if _is_static(field.metadata)]
+    arrays = [name for name in fields if name not in static]
+    values = data if type(data) is tuple else (data,)
+    if len(arrays) == len(keys) and len(static) == len(values):
+        return [f".{name}" for name in arrays], [
+            (f".{name}", value) for name, value in zip(static, values, strict=True)
+        ]
+    return keys, [] if data is None else [("", data)]
+
+
+def _tuple_fields(kind: type) -> tuple[str, ...]:
+    """The fields of a named tuple's class; none for other classes."""
+    names = class_attribute(kind, "_fields") if issubclass(kind, tuple) else ()
+    return names if type(names) is tuple else ()
+
+
+def _is_static(metadata: Mapping[str, Any]) -> bool:
+    return bool(metadata.get("static")) or metadata.get("pytree_node") is False
+
+
+def _parts_of(path: str, value: Any, depth: int) -> Iterator[tuple[str, str]]:
+    """A static value by field, so that a difference has a name: paths and texts."""
+    parts = _parts(value) if depth < _DEEPEST else None
+    if parts:
+        for name, part in parts:
+            yield from _parts_of(f"{path}{name}", part, depth + 1)
+    else:
+        yield path, text(value)
+
+
+def _parts(value: Any) -> list[tuple[str, Any]] | None:
+    kind = type(value)
+    if kind is tuple and len(value) == 2 and type(value[0]) is str and value[0].isidentifier():
+        return [(f".{value[0]}", value[1])]  # an attribute and its value
+    if kind in (tuple, list):
+        return [(f"[{place}]", part) for place, part in enumerate(value)]
+    if kind is dict:
+        return [(f"[{text(key)}]", part) for key, part in value.items()]
+    names = _tuple_fields(kind)
+    if names:
+        return [(f".{name}", part) for name, part in zip(names, tuple.__iter__(value), strict=False)]
+    fields = field_values(value)
+    return None if fields is None else [(f".{name}", part) for name, part in fields]
+
+
+def _settings() -> list[Fact]:
+    """The settings that differ from those of the first trace, each with the value of then."""
+    global _settings_now
+    config = sys.modules["jax._src.config"]
+    names, values = getattr(config, "trace_context_names", None), getattr(config, "trace_context", None)
+    if names is None or values is None:
+        return []
+    state = values()
+    if state != _settings_now[0]:
+        now = {name: text(value) for name, value in zip(names(), state, strict=True)}
+        if not _settings_at_first:
+            _settings_at_first.update(now)
+        changed = [name for name in now if now[name] != _settings_at_first.get(name)]
+        facts = [("setting", name, now[name]) for name in changed]
+        facts += [("usual setting", name, _settings_at_first.get(name, "")) for name in changed]
+        _settings_now = (state, facts)
+    return _settings_now[1]

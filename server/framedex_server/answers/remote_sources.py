@@ -1,0 +1,147 @@
+"""Sources of files that are not on this machine: in a checkout, else in fetched sources, else on a public page.
+
+An indexed checkout needs nothing from here: the index itself leads into it. A checkout in the workspace that is not
+indexed is searched here. If the commits differ, git maps the line of the recorded commit to the checkout's commit.
+`framedex sources fetch` downloads the fetched sources, for any project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from framedex.errors import FramedexError
+from framedex.path_resolution.files import file_exists
+from framedex.plaintext import printable
+from framedex_server.answers.requests import show_message
+from framedex_server.answers.session import Place, Session
+from framedex_server.documents.open_documents import path_of
+from framedex_server.markup import shorten
+from framedex_server.stack_paths import find_paths_inward, find_public_location, local_locations, short_location
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import FrameRow, Location
+    from framedex.path_resolution.precedence import PathResolver
+    from framedex.releases.repository import PublicLine
+    from framedex.text_stacks.source_lookup.versions import Checkouts
+
+FindLocations = Callable[["FrameRow"], Sequence["Location"]]
+"""Returns the locations at which a frame can be shown: files here, one in a checkout, or none."""
+
+
+def make_location_finder(session: Session, index: Index, uri: str) -> FindLocations:
+    """Return a cached function from frames to their locations, for answers about a document."""
+    finder = InCheckouts(session, index, uri)
+    known: dict[int, Sequence[Location]] = {}
+
+    def find_locations(frame: FrameRow) -> Sequence[Location]:
+        if frame.id not in known:
+            known[frame.id] = tuple(local_locations(frame)) or tuple(finder.find_for_frame(frame))
+        return known[frame.id]
+
+    return find_locations
+
+
+class InCheckouts:
+    """Finds public locations in checkouts among the source and workspace folders, else in fetched sources."""
+
+    def __init__(self, session: Session, index: Index, uri: str) -> None:
+        self._session, self._index, self._uri = session, index, uri
+        self._checkouts: Checkouts | None = None
+
+    def find_for_frame(self, frame: FrameRow) -> Iterator[Location]:
+        """Yield a frame's locations in checkouts; none for files that are here."""
+        for location in (frame.location, *frame.candidates):
+            if location is not None and (found := self.find(location)) is not None:
+                yield found
+
+    def find(self, place: Location) -> Location | None:
+        """Return the location in a checkout or in fetched sources; None if there is none."""
+        if place.url is None or file_exists(place.path):
+            return None
+        from framedex.model import How
+        from framedex.releases.repository import parse_address
+
+        about = path_of(self._uri) or self._session.default_document()
+        line = parse_address(place.url, self._session.folder_settings_for(about).links)
+        if line is None:
+            return None
+        if self._checkouts is None:
+            self._checkouts = self._session.checkouts(
+                make_path_resolver(self._session, self._uri, self._index).source_folders
+            )
+        found = self._checkouts.find(line)
+        return found if found is not None and found.how is How.EXACT else find_fetched_line(line) or found
+
+
+def make_path_resolver(session: Session, uri: str, index: Index | None) -> PathResolver:
+    """Return a path resolver for a document; it searches the workspace folders like source folders."""
+    from framedex.path_resolution.precedence import PathResolver
+
+    path, roots = path_of(uri), session.roots()
+    settings = session.folder_settings_for(path or session.default_document())
+    own_folder = [Path(path).parent] if path is not None else []
+    return PathResolver(settings.path_map, (*settings.sources, *roots), (*own_folder, *roots), index)
+
+
+def find_public_callees(session: Session, index: Index, place: Place) -> list[tuple[str, Location]]:
+    """Return the callees of a line whose source is only on a public page, with their locations, likeliest first."""
+
+    def public_locations(frame: FrameRow) -> Sequence[Location]:
+        location = find_public_location(frame)
+        return () if location is None else (location,)
+
+    capture = session.selection.capture_in(index)
+    roads = find_paths_inward(index, place.path, place.line, None, session.word_at(place), capture, public_locations)
+    return [
+        (printable(road.target.function.name), location) for road in roads for location in public_locations(road.target)
+    ]
+
+
+def format_public_callee(name: str, location: Location) -> str:
+    """Return a sentence, without its full stop, about a callee whose source is only on a public page."""
+    return f"{shorten(name)} continues at {short_location(location)}, which is not on this machine"
+
+
+def open_in_browser(server: LanguageServer, url: str) -> None:
+    """Have the client open a page in the browser; show the URL if it cannot."""
+    window = server.client_capabilities.window
+    if window is not None and window.show_document is not None and window.show_document.support:
+        server.window_show_document(types.ShowDocumentParams(url, external=True))
+    else:
+        show_message(server, f"framedex: Open this page in a browser: {url}")
+
+
+def find_fetched_location(place: Location, links: Mapping[str, str] | None = None) -> Location | None:
+    """Return the fetched line of a public location; None if the file is here or its commit was not fetched."""
+    if place.url is None or file_exists(place.path):
+        return None
+    from framedex.releases.repository import parse_address
+
+    line = parse_address(place.url, links)
+    return None if line is None else find_fetched_line(line)
+
+
+def find_fetched_line(line: PublicLine) -> Location | None:
+    """Return the line of a public repository at the recorded commit; None if the commit was not fetched."""
+    from framedex.fetching.cache import SourceCache
+    from framedex.model import How, Location
+    from framedex.releases.repository import REPOSITORIES
+    from framedex.releases.roots import is_commit
+
+    if not is_commit(line.revision):
+        return None
+    try:
+        cache = SourceCache.usual()
+    except FramedexError:
+        return None
+    for component in sorted(line.names & REPOSITORIES.keys()):
+        path = str(cache.checkout(component, line.revision) / line.path)
+        if file_exists(path):
+            return Location(path, line.line or 1, How.EXACT)
+    return None

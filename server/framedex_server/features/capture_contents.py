@@ -1,0 +1,201 @@
+"""The contents of captures: boundary functions, their calls in pages, the frames of a call, and flame graphs.
+
+The requests are `framedex/boundaries`, `framedex/calls`, `framedex/frames` and `framedex/frame`. `framedex/flameGraph`
+returns the stacks of a capture, or of one boundary function, as a tree with calls and times.
+`framedex/flameGraphOfDifferences` merges the stacks of two captures, with both values for every node.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pygls.exceptions import JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
+
+from framedex.plaintext import printable
+from framedex.words import duration
+from framedex_server.answers.requests import (
+    Json,
+    call_json,
+    capture_json,
+    duration_json,
+    frame_json,
+    parse_integer,
+    parse_optional_integer,
+    parse_params,
+    query_contents,
+)
+from framedex_server.answers.session import Session
+from framedex_server.stack_paths import short_location
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import FlameGraph, FlameNode, Trace
+
+DEFAULT_PAGE_SIZE = 50
+"""Default number of calls in an answer."""
+
+MAX_PAGE_SIZE = 1000
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Register the requests for boundary functions, calls and frames."""
+
+    @server.feature("framedex/boundaries")
+    async def boundaries(params: Any) -> Json | None:
+        """Return the boundary functions that a capture called, with their totals, most time first."""
+        about = parse_params(params)
+        capture, text = parse_integer(about, "capture"), _parse_filter(about)
+        return await query_contents(session, about, lambda index: _boundaries_json(index, capture, text))
+
+    @server.feature("framedex/calls")
+    async def calls(params: Any) -> Json | None:
+        """Return a page of the calls of a boundary function in a capture."""
+        about = parse_params(params)
+        capture, boundary = parse_integer(about, "capture"), parse_integer(about, "boundary")
+        text, limit, offset = (
+            _parse_filter(about),
+            _parse_limit(about),
+            max(parse_optional_integer(about, "offset") or 0, 0),
+        )
+        longest_first = about.get("order") == "duration"
+
+        def page(index: Index) -> Json:
+            found = index.capture(capture).calls(
+                boundary, text, longest_first=longest_first, limit=limit, offset=offset
+            )
+            return {"calls": [call_json(call) for call in found]}
+
+        return await query_contents(session, about, page)
+
+    @server.feature("framedex/frames")
+    async def frames(params: Any) -> Json | None:
+        """Return every frame of a call, outermost first, in the order of its trace document."""
+        about = parse_params(params)
+        call = parse_integer(about, "call")
+        return await query_contents(session, about, lambda index: _frames_json(session, index.calls.trace(call)))
+
+    @server.feature("framedex/frame")
+    async def frame(params: Any) -> Json | None:
+        """Return a frame by its id, for nodes of a flame graph."""
+        about = parse_params(params)
+        wanted = parse_integer(about, "frame")
+
+        def found(index: Index) -> Json | None:
+            row = index.frame(wanted)
+            return None if row is None else frame_json(session, row)
+
+        return await query_contents(session, about, found)
+
+
+def _boundaries_json(index: Index, capture: int, text: str) -> Json:
+    return {
+        "boundaries": [
+            {
+                "id": each.id,
+                "function": printable(each.function),
+                "boundary": printable(each.boundary),
+                "calls": each.calls,
+                **duration_json(each.duration),
+                "averageText": duration(each.duration // (each.calls or 1)),
+                "latestCall": each.latest_call,
+            }
+            for each in index.capture(capture).boundaries(text)
+        ]
+    }
+
+
+def _frames_json(session: Session, trace: Trace | None) -> Json | None:
+    from framedex.capturetext import why_cut_off, why_unmerged
+    from framedex.tracetext import section_title
+
+    if trace is None:
+        return None
+    return {
+        "call": call_json(trace.call),
+        "capture": capture_json(trace.capture),
+        "unmerged": why_unmerged(trace),
+        "cutOff": why_cut_off(trace),
+        "stacks": [
+            {"title": section_title(section), "frames": [frame_json(session, frame) for frame in section.frames]}
+            for section in trace.sections()
+        ],
+    }
+
+
+def _parse_filter(about: Json) -> str:
+    text = about.get("filter") or ""
+    if not isinstance(text, str):
+        raise JsonRpcInvalidParams("filter must be a string.")
+    return text.strip()
+
+
+def _parse_limit(about: Json) -> int:
+    limit = parse_optional_integer(about, "limit")
+    return DEFAULT_PAGE_SIZE if limit is None else max(min(limit, MAX_PAGE_SIZE), 0)
+
+
+def register_flame_graphs(server: LanguageServer, session: Session) -> None:
+    """Register the requests for flame graphs."""
+
+    @server.feature("framedex/flameGraph")
+    async def flame_graph(params: Any) -> Json | None:
+        about = parse_params(params)
+        capture, boundary = parse_integer(about, "capture"), parse_optional_integer(about, "boundary")
+        with_glue = about.get("glue") is not False
+        return await query_contents(
+            session, about, lambda index: _flame_graph_json(index, capture, boundary, with_glue)
+        )
+
+    @server.feature("framedex/flameGraphOfDifferences")
+    async def flame_graph_of_differences(params: Any) -> Json | None:
+        about = parse_params(params)
+        before, after = parse_integer(about, "before"), parse_integer(about, "after")
+        with_glue = about.get("glue") is not False
+        return await query_contents(
+            session, about, lambda index: _difference_graph_json(index, before, after, with_glue)
+        )
+
+
+def _difference_graph_json(index: Index, before: int, after: int, with_glue: bool) -> Json:
+    from framedex.diff.flames import change_kind, merge_flames
+
+    graphs = [[index.capture(capture).flame_graph(with_glue=with_glue)] for capture in (before, after)]
+    both = merge_flames(*graphs)
+    document = _graph_json(both.graph)
+    for node, one, other in zip(document["nodes"], both.before, both.after, strict=True):
+        node["before"], node["after"] = ({"calls": each.calls, **duration_json(each.duration)} for each in (one, other))
+        node["changed"] = {
+            "duration": change_kind(one.duration, other.duration),
+            "calls": change_kind(one.calls, other.calls),
+        }
+    return document
+
+
+def _flame_graph_json(index: Index, capture: int, boundary: int | None, with_glue: bool) -> Json:
+    return _graph_json(index.capture(capture).flame_graph(boundary, with_glue=with_glue))
+
+
+def _graph_json(graph: FlameGraph) -> Json:
+    return {
+        "calls": graph.calls,
+        **duration_json(graph.duration),
+        "hidden": graph.hidden,
+        "merged": graph.merged,
+        "nodes": [_node_json(node) for node in graph.nodes],
+    }
+
+
+def _node_json(node: FlameNode) -> Json:
+    place = node.location
+    return {
+        "parent": node.parent,
+        "kind": node.kind.value,
+        "name": printable(node.name),
+        "calls": node.calls,
+        **duration_json(node.duration),
+        "frame": node.frame,
+        "place": None if place is None else short_location(place),
+        "how": None if place is None else place.how.value,
+        "merged": node.merged,
+    }

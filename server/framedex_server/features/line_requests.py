@@ -1,0 +1,114 @@
+"""Requests about a line: the ways from it, the calls through it, and the reason for an empty answer.
+
+`framedex/waysIn` returns all ways inward (go to frame takes the first), and `framedex/waysOut` the ways outward, by
+target file. Clients that do not list ways offer them as code actions with the command `framedex.goTo`.
+`framedex/callsThrough` returns the latest calls through a line. `framedex/why` explains why another request had an
+empty answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
+
+from framedex.plaintext import printable
+from framedex_server.answers.ffi import resolve_registration
+from framedex_server.answers.requests import Json, call_json, parse_integer, parse_params, parse_position, range_json
+from framedex_server.answers.session import Place, Session
+from framedex_server.answers.ways import Way, find_ways_in, find_ways_out, sort_by_file
+from framedex_server.answers.why import explain_empty_answer
+from framedex_server.protocol import GO_TO
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+
+
+def register_ways(server: LanguageServer, session: Session) -> None:
+    """Register the requests for ways, and `framedex.goTo`."""
+
+    @server.feature("framedex/waysIn")
+    async def inward(params: Any) -> list[Json]:
+        return await _list_ways(session, params, find_ways_in)
+
+    @server.feature("framedex/waysOut")
+    async def outward(params: Any) -> list[Json]:
+        return await _list_ways(session, params, find_ways_out)
+
+    @server.command(GO_TO)
+    async def go_to(place: Any = None) -> None:
+        match place:
+            case {"uri": str(uri), "line": _}:
+                position = types.Position(parse_integer(place, "line"), 0)
+                server.window_show_document(
+                    types.ShowDocumentParams(uri, take_focus=True, selection=types.Range(position, position))
+                )
+            case _:
+                raise JsonRpcInvalidParams(f"{GO_TO} needs an object with uri and line.")
+
+
+async def _list_ways(
+    session: Session, params: Json, search: Callable[[Session, Place, Index], list[Way]]
+) -> list[Json]:
+    position = parse_position(params)
+    place = session.source_place(position.text_document, position.position)
+    if place is None:
+        return []
+    found = await session.query_at(
+        place,
+        lambda index: [_way_json(session, way) for way in sort_by_file(search(session, place, index))],
+    )
+    return found or []
+
+
+def _way_json(session: Session, way: Way) -> Json:
+    target = way.target
+    return {
+        "function": printable(way.function),
+        "location": {
+            "uri": session.documents.uri_of(target.path),
+            "range": range_json(session.line_range(target.path, target.line)),
+        },
+        "place": way.place,
+        "calls": way.calls,
+        "passed": way.skipped,
+        "detail": way.detail,
+    }
+
+
+def register_why(server: LanguageServer, session: Session) -> None:
+    """Register `framedex/why`."""
+
+    @server.feature("framedex/why")
+    async def why(params: Any) -> Json:
+        about = parse_params(params)
+        request = about.get("request")
+        if not isinstance(request, str):
+            raise JsonRpcInvalidParams("request must be the method that had an empty answer.")
+        return await explain_empty_answer(session, about, request)
+
+
+MAX_CALLS = 100
+"""Maximum number of calls listed, and of stacks through the line whose calls are considered."""
+
+
+def register_calls_through(server: LanguageServer, session: Session) -> None:
+    """Register `framedex/callsThrough`."""
+
+    @server.feature("framedex/callsThrough")
+    async def calls_through(params: Any) -> list[Json]:
+        position = parse_position(params)
+        place = session.source_place(position.text_document, position.position)
+        found = await session.query_at(place, lambda index: _find_calls(session, index, place)) if place else None
+        return found or []
+
+
+def _find_calls(session: Session, index: Index, place: Place) -> list[Json]:
+    place = resolve_registration(session, index, place)
+    limit = min(session.settings_for(place.path).limit, MAX_CALLS)
+    stacks = {hit.stack: None for hit in session.selection.stacks_through(index, place.path, place.line, limit)}
+    calls = index.calls.find_by_stacks(stacks, limit, session.selection.capture_in(index))
+    return [call_json(call) for call in calls]

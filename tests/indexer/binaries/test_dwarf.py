@@ -1,0 +1,108 @@
+"""Line tables are made once for a binary, and again when it or what makes them has changed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from framedex.binaries import dwarf
+from framedex.binaries.dwarf import KeptLineTables, Lines
+
+TABLES = os.urandom(1 << 17)
+
+
+@pytest.fixture
+def binary(tmp_path: Path) -> Path:
+    path = tmp_path / "library.so"
+    path.write_bytes(b"a binary")
+    return path
+
+
+@pytest.fixture
+def maker(tmp_path: Path) -> Path:
+    path = tmp_path / "maker.py"
+    path.write_bytes(b"the library that makes tables")
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "kept"
+
+
+def test_what_was_kept_is_read_again(binary: Path, maker: Path, folder: Path) -> None:
+    KeptLineTables(binary, maker, folder).store(TABLES)
+    assert KeptLineTables(binary, maker, folder).read() == TABLES
+
+
+@pytest.mark.parametrize("changed", ["binary", "maker"])
+def test_nothing_is_kept_of_another_state(
+    binary: Path, maker: Path, folder: Path, changed: str, request: pytest.FixtureRequest
+) -> None:
+    KeptLineTables(binary, maker, folder).store(TABLES)
+    Path(request.getfixturevalue(changed)).write_bytes(b"built anew")
+    assert KeptLineTables(binary, maker, folder).read() is None
+
+
+def test_nothing_is_kept_of_a_binary_that_changes_while_its_tables_are_made(
+    binary: Path, maker: Path, folder: Path
+) -> None:
+    kept = KeptLineTables(binary, maker, folder)
+    binary.write_bytes(b"built anew")
+    kept.store(TABLES)
+    assert kept.read() is None
+    assert KeptLineTables(binary, maker, folder).read() is None
+
+
+@pytest.mark.parametrize("damage", [b"", b"\0" * 4, b"\0" * len(TABLES)])
+def test_what_is_damaged_is_not_read(binary: Path, maker: Path, folder: Path, damage: bytes) -> None:
+    kept = KeptLineTables(binary, maker, folder)
+    kept.store(TABLES)
+    (file,) = folder.iterdir()
+    file.write_bytes(damage)
+    assert kept.read() is None
+
+
+def test_what_was_not_used_for_longest_goes(
+    tmp_path: Path, maker: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dwarf, "_MAX_TOTAL_BYTES", 2 * len(TABLES) + 100)
+    binaries = [tmp_path / name for name in ("first", "second", "third")]
+    for age, path in enumerate(reversed(binaries[:2]), 1):
+        path.write_bytes(b"a binary")
+        KeptLineTables(path, maker, folder).store(TABLES)
+        for file in folder.iterdir():
+            os.utime(file, (1e9 - age, 1e9 - age))
+    assert KeptLineTables(binaries[0], maker, folder).read() == TABLES
+    binaries[2].write_bytes(b"a binary")
+    KeptLineTables(binaries[2], maker, folder).store(TABLES)
+    assert [KeptLineTables(path, maker, folder).read() is not None for path in binaries] == [True, False, True]
+
+
+def test_lines_are_the_same_from_tables_that_were_kept(
+    debug_binary: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dwarf, "_MIN_STORED_BYTES", 0)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    addresses = range(0x1000, 0x1400)
+    made = Lines(debug_binary, 0)
+    found = [made.find(address) for address in addresses]
+    assert list((tmp_path / "framedex" / "line-tables").iterdir())
+    monkeypatch.setattr(Lines, "_build_tables", lambda _: pytest.fail("they were made again"))
+    kept = Lines(debug_binary, 0)
+    assert [kept.find(address) for address in addresses] == found
+    assert any(line.path == str(source) for lines in found for line in lines)
+
+
+def test_lines_are_found_where_nothing_can_be_kept(
+    debug_binary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dwarf, "_MIN_STORED_BYTES", 0)
+    blocked = tmp_path / "a file"
+    blocked.touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
+    lines = Lines(debug_binary, 0)
+    assert any(lines.find(address) for address in range(0x1000, 0x1400))
+    assert lines.problem is None

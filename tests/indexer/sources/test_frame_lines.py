@@ -1,0 +1,98 @@
+"""Which call a frame stands at, where a stack does not tell all: tail calls leave no frame."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from framedex.binaries import Binary
+from framedex.model import How
+from framedex.sources.bodies import Bodies, find_calls_in_file
+from framedex.sources.extraction import parse_file
+from framedex.sources.frame_lines import FrameLines, Standing
+
+_SOURCE = """\
+void elsewhere(int);
+namespace a {
+__attribute__((noinline)) void last(int n) { elsewhere(n + 1); elsewhere(n); }
+__attribute__((noinline)) void hands_over(int n) { elsewhere(2); last(n); }
+void direct(int n) {
+  last(n);
+  hands_over(n);
+  elsewhere(n);
+  elsewhere(n + 2);
+}
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> tuple[Binary, Path]:
+    folder = tmp_path_factory.mktemp("standing")
+    (folder / "a.cc").write_text(_SOURCE)
+    command = ["g++", "-O2", "-fPIC", "-shared", "-fno-inline", "a.cc", "-o", "a.so"]
+    subprocess.run(command, cwd=folder, check=True)
+    return Binary.open(folder / "a.so"), folder / "a.cc"
+
+
+def standing(library: tuple[Binary, Path], call: int, callee: str) -> Standing | None:
+    """Where the frame stands that returns behind a call of `direct`, with this frame below it."""
+    binary, path = library
+    definitions = parse_file(path).definitions
+    (own,) = [definition for definition in definitions if definition.name.endswith("direct")]
+    symbols = binary.symbols
+    assert symbols is not None
+    code = binary.code_around(next(symbol.start for symbol in symbols if "6direct" in symbol.mangled))
+    assert code is not None
+    bodies = Bodies(lambda _: [], lambda name: find_calls_in_file(name, definitions))
+    span = own.line, own.end_line
+    return FrameLines().find(str(path), span, bodies, binary, code.calls[call].returns_to, [callee])
+
+
+def test_a_function_that_jumped_to_the_frame_below_is_what_was_called(library: tuple[Binary, Path]) -> None:
+    assert standing(library, 0, "a::last(int)") == Standing(How.SINGLE, (6,))
+    assert standing(library, 1, "a::last(int)") == Standing(How.SINGLE, (7,))
+    assert standing(library, 1, "elsewhere(int)") == Standing(How.SINGLE, (7,))
+
+
+def test_a_call_of_another_library_is_known_by_its_stub(library: tuple[Binary, Path]) -> None:
+    """Given that it jumped on to a function of its own."""
+    found = standing(library, 2, "somewhere::inside()")
+
+    assert found is not None
+    assert (found.how, found.lines[0]) == (How.RANKED, 8)
+
+
+def test_of_several_definitions_what_calls_what_the_machine_code_calls_goes_first_and_all_are_candidates(
+    library: tuple[Binary, Path], tmp_path: Path
+) -> None:
+    binary, _ = library
+    twin = tmp_path / "twin.cc"
+    twin.write_text("void elsewhere(int);\nvoid direct(int n) {\n  elsewhere(n);\n}\n")
+    _, source = library
+    definitions = {str(path): parse_file(path).definitions for path in (twin, source)}
+    (symbol,) = (each for each in binary.symbols or () if "6direct" in each.mangled)
+    code = binary.code_around(symbol.start)
+    assert code is not None
+    spans = [
+        (path, (each.line, each.end_line))
+        for path, found in definitions.items()
+        for each in found
+        if each.name.endswith("direct")
+    ]
+    bodies = Bodies(lambda _: [], lambda name: find_calls_in_file(name, definitions[name]))
+
+    places = FrameLines().find_locations(
+        spans, bodies, binary, code.calls[2].returns_to, ["elsewhere(int)"], is_certain=False
+    )
+
+    assert (places[0].path, places[0].line) == (str(source), 8)
+    assert (str(twin), 3) in [(place.path, place.line) for place in places]
+    assert {place.how for place in places} == {How.CANDIDATES}
+    (_, of_source) = (each for each in spans)
+    lone = FrameLines().find_locations(
+        [of_source], bodies, binary, code.calls[2].returns_to, ["elsewhere(int)"], is_certain=False
+    )
+    assert {place.how for place in lone} == {How.CANDIDATES}
