@@ -32,7 +32,6 @@ from framedex.binaries.names import parse_name
 from framedex.binaries.symbols import read_symbols
 from framedex.model import CallSite, Definition, How, NativeSymbol
 from framedex.sources import (
-    call_sites,
     extract_files,
     find_files,
     generated_scopes,
@@ -40,6 +39,7 @@ from framedex.sources import (
     learn_macros,
     match_generating_definition,
     match_symbol,
+    parse_call_sites,
     short_name,
 )
 
@@ -122,7 +122,7 @@ class SourceTrees:
         self._calling: dict[str, list[Definition]] = {}
         for file in extract_files(paths, macros):
             for name, lookup, kind, parameters, line, end_line, is_const, _, calls in file.definitions:
-                sites: tuple[CallSite, ...] = call_sites(calls)
+                sites: tuple[CallSite, ...] = parse_call_sites(calls)
                 found = Definition(name, kind, parameters, line, end_line, is_const, sites)
                 self._by_name.setdefault((file.language == "cpp", lookup), []).append((file.path, found))
                 if sites or kind in ("function", "method"):

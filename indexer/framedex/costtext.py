@@ -206,10 +206,13 @@ def change_text(change: Change) -> str:
 
 def _function_text(change: Change) -> str:
     """The functions that differ: `<lambda> is a new function object each time`."""
-    names = list(dict.fromkeys(re.sub(r" #\w+", "", value) for value in change.values))
-    if len(names) > 1:
+    traced = re.findall(r"[^(),]*\S at [^\s,)]+:\d+", ", ".join(change.values))
+    named = map(str.strip, traced) if traced else (re.sub(r" #\w+", "", value) for value in change.values)
+    names = list(dict.fromkeys(named))
+    if not any(" #" in value for value in change.values):
         return f"another function of this name: {', '.join(names[:_MAX_VALUES])}"
-    return f"{names[0]} is a new function object each time, for which JAX has no trace"
+    verb = "is a new function object" if len(names) == 1 else "are new function objects"
+    return f"{' and '.join(names[:_MAX_NAMES])} {verb} each time, for which JAX has no trace"
 
 
 def reason_text(change: Change) -> str:

@@ -23,12 +23,12 @@ def put(call):
 """
 
 
-@pytest.mark.exhaustive(keep=["syntax.py-def-are not valid Python: invalid syntax"])
+@pytest.mark.exhaustive(keep=["syntax.py-def-is not valid Python: invalid syntax"])
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("missing.py", None, "cannot be read: No such file or directory"),
-        ("syntax.py", "def", "are not valid Python: invalid syntax"),
+        ("syntax.py", "def", "is not valid Python: invalid syntax"),
         ("with:colon.py", "", "contains :, which separates behaviour files"),
     ],
 )

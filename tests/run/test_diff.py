@@ -327,11 +327,11 @@ def test_a_side_may_be_a_folder_an_index_or_one_of_its_captures(
     ("side", "status", "said_of_it"),
     [
         ("99", 1, "There is no capture 99"),
-        ("no such", 2, "no capture and no index"),
+        ("no such", 2, "is not a capture or an index"),
         ("empty", 1, "is not a capture"),
         ("unread", 1, "not in an index yet"),
         ("text.txt", 1, "not a framedex index"),
-        ("1,x", 2, "no capture and no index"),
+        ("1,x", 2, "is not a capture or an index"),
     ],
 )
 def test_what_is_no_side_is_said_with_what_helps(

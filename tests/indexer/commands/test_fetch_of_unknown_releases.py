@@ -1,4 +1,4 @@
-"""`framedex sources fetch` of a jaxlib that is newer than framedex: the fetched JAX names the commit of XLA."""
+"""`framedex sources fetch` of a jaxlib that is newer than framedex: the fetched JAX pins the commit of XLA."""
 
 from __future__ import annotations
 
@@ -95,10 +95,10 @@ def test_xla_is_fetched_at_the_commit_that_the_fetched_jax_names(release: Releas
 
 @pytest.mark.parametrize("release", ["MODULE.bazel"], indirect=True)
 def test_the_commit_is_known_once_jax_is_fetched(release: Release) -> None:
-    assert f"JAX {release.jax[:12]} names the commit" in sources().stdout
+    assert f"JAX {release.jax[:12]} pins the commit" in sources().stdout
     sources("fetch", "--yes", "--mirrors")
     shown = sources().stdout
-    assert "does not know" not in shown and "names the commit" not in shown
+    assert "does not know" not in shown and "pins the commit" not in shown
     again = sources("fetch")
     assert again.exit_code == 0 and "at the recorded commits" in again.stderr
 

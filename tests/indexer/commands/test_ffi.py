@@ -155,7 +155,7 @@ def test_a_recording_without_ffi_says_so(project: Project) -> None:
     project.ingest().close()
     result = CliRunner().invoke(cli, ["--index", str(project.index), "ffi"])
     assert result.exit_code == 0
-    assert "No FFI target" in result.stderr
+    assert "called no FFI targets" in result.stderr
 
 
 def test_a_crash_in_a_handler_leads_to_its_recorded_call(tmp_path: Path) -> None:

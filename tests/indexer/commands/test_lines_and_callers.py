@@ -72,7 +72,7 @@ def test_callers_of_the_sources_come_after_the_recorded_ones_if_asked_for(read: 
 
 
 def test_without_the_function_in_the_sources_it_says_that_nobody_can_tell(spread: Spread) -> None:
-    assert "its source is not in the index" in run("callers", "later", "--static").stdout
+    assert "the source is not in the index" in run("callers", "later", "--static").stdout
     (function,) = json.loads(run("callers", "later", "--static", "--json").stdout)["functions"]
     assert function["static"] is None
 

@@ -135,7 +135,7 @@ def test_what_cannot_be_opened_says_why(desk: Path) -> None:
         ("/proc/self/cwd/external/xla/nobody.cc:3", "There is no file /proc/self/cwd/external/xla/nobody.cc"),
         ("xla::Nobody::Knows", "No source is known for xla::Nobody::Knows"),
         ("nobody_knows", "There is no file nobody_knows"),
-        ('  File "<frozen importlib._bootstrap>", line 241, in f', "is not a file: the code is generated"),
+        ('  File "<frozen importlib._bootstrap>", line 241, in f', "is not a file: its code was generated"),
         ("/dev/null", "/dev/null is not a regular file"),
         ("src", "src is a folder"),
         ("https://example.com/a.cc#L1", "not a line in a repository"),

@@ -339,5 +339,5 @@ def test_symbols_are_found_by_a_part_of_their_name(indexed: Project) -> None:
 
     assert {symbol["kind"] for symbol in found} >= {"boundary", "function"}
     assert "boundary" in run("find", "fromhost").stdout
-    assert "There are more" in run("find", "p", "--limit", "1").stderr
+    assert "More symbols match" in run("find", "p", "--limit", "1").stderr
     assert "No name in the index" in run("find", "no such name").stderr

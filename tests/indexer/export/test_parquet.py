@@ -68,5 +68,5 @@ def test_tables_need_a_folder(project: Project, tmp_path: Path) -> None:
     assert run(project.index, "parquet", "-").exit_code == 2
     (tmp_path / "file").write_text("of before")
     done = run(project.index, "parquet", tmp_path / "file")
-    assert done.exit_code == 1 and "cannot be made" in done.stderr
+    assert done.exit_code == 1 and "cannot be created" in done.stderr
     assert (tmp_path / "file").read_text() == "of before"

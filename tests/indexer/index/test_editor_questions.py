@@ -130,8 +130,8 @@ QUESTIONS: dict[str, Callable[[Index, Recording], object]] = {
     "callers": lambda index, it: index.line(str(it.client), 4).program_lines(),
     "linked": lambda index, it: index.line(str(it.demo), 9).linked_calls(),
     "neighbours": lambda index, it: (
-        index.line(str(it.demo), 9).inward(),
-        index.line(str(it.demo), 9).inward_readable(),
+        index.line(str(it.demo), 9).steps_inward(),
+        index.line(str(it.demo), 9).readable_steps_inward(),
     ),
     "definition": lambda index, it: index.line(str(it.demo), 9).roads_inward(everything),
     "declaration": lambda index, it: index.line(str(it.client), 4).roads_outward(everything),

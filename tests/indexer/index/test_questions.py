@@ -153,7 +153,7 @@ def test_one_frame_inward_crosses_the_border(project: Project) -> None:
     index = project.ingest(project.library.parent)
     put = str(project.program), project.line("return value")
 
-    inward = index.line(*put).inward()
+    inward = index.line(*put).steps_inward()
     assert [(step.target.function.name, step.calls) for step in inward] == [("glue::convert", 3)]
 
 
@@ -251,11 +251,11 @@ def test_interpreter_and_glue_frames_are_passed_over_unless_asked_for(project: P
     assert [edge.callee.name for edge in index.functions.direct_callees(put.id)] == ["glue::convert"]
     assert [edge.caller.name for edge in index.functions.callers(convert.id)] == ["put"]
     here = str(project.program), project.line("return value")
-    assert [step.target.function.name for step in index.line(*here).inward()] == ["glue::convert"]
-    (step,) = index.line(*here).inward_readable()
+    assert [step.target.function.name for step in index.line(*here).steps_inward()] == ["glue::convert"]
+    (step,) = index.line(*here).readable_steps_inward()
     assert step.target.function.name == BOUNDARY
     assert step.target.location is not None
-    back = index.line(step.target.location.path, step.target.location.line).outward_readable()
+    back = index.line(step.target.location.path, step.target.location.line).readable_steps_outward()
     assert [step.target.function.name for step in back] == ["put"]
 
 

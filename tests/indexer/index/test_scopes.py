@@ -97,8 +97,8 @@ def _asked(index: Index, path: str, line: int) -> dict[str, Any]:
     return {
         "summary": summary and replace(summary, arguments=()),
         "stacks": there.stacks(),
-        "inward": there.inward(),
-        "outward": there.outward_readable(),
+        "inward": there.steps_inward(),
+        "outward": there.readable_steps_outward(),
         "roads": [(road.nodes, road.calls, road.longest) for road in there.roads_inward(lambda frame: True)],
         "roads outward": [(road.nodes, road.calls) for road in there.roads_outward(lambda frame: True)],
         "ends": there.ends(),

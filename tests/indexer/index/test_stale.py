@@ -147,7 +147,7 @@ def test_queries_about_a_line_refer_to_the_current_line(tracked: Project) -> Non
         assert index.line(path, 1).summary() is None and index.line(path, 2).summary() is None
         assert index.file(path).recorded_lines().keys() == {4, 8, 12, 13, 16}
         assert [hit.frame.location and hit.frame.location.line for hit in index.line(path, 4).stacks()] == [4, 4, 4]
-        assert {step.target.function.name for step in index.line(path, 4).inward()} == {"put"}
+        assert {step.target.function.name for step in index.line(path, 4).steps_inward()} == {"put"}
 
 
 def test_definitions_move_from_where_they_were_indexed(project: Project) -> None:

@@ -88,7 +88,7 @@ def test_a_line_has_the_calls_of_its_statement_in_both_recordings(recorded: Reco
             summary = of_line.summary()
             assert summary is not None and summary.calls == calls
             assert {hit.frame.location.line for hit in of_line.stacks() if hit.frame.location} == {line}
-            assert all(each.origin.location and each.origin.location.line == line for each in of_line.inward())
+            assert all(each.origin.location and each.origin.location.line == line for each in of_line.steps_inward())
         assert {mark.line: mark.programs for mark in file.program_marks()} == {
             recorded.line("sine = "): ("jit__lambda",)
         }

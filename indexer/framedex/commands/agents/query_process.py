@@ -68,10 +68,6 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (lower, most))
 
 
-if __name__ == "__main__":
-    main()
-
-
 _MAX_ROWS = 10_000
 
 
@@ -98,3 +94,7 @@ def _format_value(value: Value) -> str:
     if value is None:
         return "NULL"
     return f"x'{value.hex()}'" if isinstance(value, bytes) else visible(str(value))
+
+
+if __name__ == "__main__":
+    main()

@@ -116,7 +116,7 @@ def _has_stale_lines(hits: Sequence[StackHit]) -> bool:
 def _count_callers(line: IndexedLine) -> dict[Caller, int]:
     """The nearest outer functions with source, with their call lines, and the number of calls."""
     found: dict[Caller, int] = {}
-    for step in line.outward_readable():
+    for step in line.readable_steps_outward():
         caller = step.target.function, step.target.location
         found[caller] = found.get(caller, 0) + step.calls
     return dict(sorted(found.items(), key=lambda item: -item[1]))

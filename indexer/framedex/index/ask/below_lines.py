@@ -37,7 +37,7 @@ def below_lines(reader: Reader, capture: int) -> Iterator[BelowLine]:
             way=(*_build_path(stack_paths, end, lowest.get(node, 0), name), Passed(name, "boundary", NO_PLACE, 0)),
             calls=end.calls,
             duration=own,
-            minimum=min(own, minimum * own // max(end.duration, 1)),  # scaled to own time if a call has nested calls
+            least=min(own, minimum * own // max(end.duration, 1)),  # scaled to own time if a call has nested calls
         )
 
 

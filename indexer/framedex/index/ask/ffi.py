@@ -79,8 +79,8 @@ class Ffi:
             stage,
         )
         runs = [_Run(*row) for row in rows]
-        known = _RunData.of(self.reader, runs)
-        return [known.unfinished(run) for run in runs]
+        run_data = _RunData.read(self.reader, runs)
+        return [run_data.build_unfinished(run) for run in runs]
 
     def find_use(self, target: str) -> FfiUse | None:
         """Return the use of a target in its latest runs, for hovers; None if it never ran."""
@@ -115,12 +115,12 @@ def _read_targets(reader: Reader) -> list[FfiTarget]:
         f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE k.capture {_IN_SCOPE} AND k.boundary = x.boundary"
         " ORDER BY c.id"
     )
-    known = _RunData.of(reader, [_Run(*row) for row in rows])
+    run_data = _RunData.read(reader, [_Run(*row) for row in rows])
     registrations = _read_registrations(reader)
     problems = _read_problems(reader)
-    names = dict.fromkeys([*known.runs, *(problem.target for problem in problems), *registrations])
+    names = dict.fromkeys([*run_data.runs, *(problem.target for problem in problems), *registrations])
     found = [
-        known.target(name, registrations.get(name, ()), _build_troubles(reader, problems, name, registrations))
+        run_data.build_target(name, registrations.get(name, ()), _build_troubles(reader, problems, name, registrations))
         for name in names
     ]
     return sorted(found, key=lambda target: (-target.totals.total, not target.troubles, target.name))
@@ -174,7 +174,7 @@ class _RunData:
     handlers: Mapping[int, tuple[FrameRow, FrameRow | None, Signature | None]]  # by stack
 
     @classmethod
-    def of(cls, reader: Reader, runs: Sequence[_Run]) -> _RunData:
+    def read(cls, reader: Reader, runs: Sequence[_Run]) -> _RunData:
         by_target: dict[str, list[_Run]] = {}
         for run in runs:
             by_target.setdefault(run.target, []).append(run)
@@ -190,7 +190,9 @@ class _RunData:
         sites = sites_by_id(reader, {site for _, candidates in joins.values() for site in candidates})
         return cls(by_target, joins, sites, texts, _read_handlers(reader, {run.stack for run in runs}))
 
-    def target(self, name: str, registrations: Sequence[FfiRegistration], troubles: Sequence[FfiTrouble]) -> FfiTarget:
+    def build_target(
+        self, name: str, registrations: Sequence[FfiRegistration], troubles: Sequence[FfiTrouble]
+    ) -> FfiTarget:
         runs = self.runs.get(name, [])
         executed = [run for run in runs if run.stage == _EXECUTE]
         return FfiTarget(
@@ -200,7 +202,7 @@ class _RunData:
             sites=self._sum_runs_by_site(executed),
             totals=_sum_runs(executed),
             unjoined=sum(run.join is None for run in executed),
-            shapes=self.shapes(runs),
+            shapes=self.group_shapes(runs),
             troubles=(*troubles, *self._build_errors(runs)),
         )
 
@@ -217,7 +219,7 @@ class _RunData:
         ]
         return tuple(sorted(totals, key=lambda each: (-each.totals.total, each.site.key)))
 
-    def shapes(self, runs: Sequence[_Run]) -> tuple[FfiShapes, ...]:
+    def group_shapes(self, runs: Sequence[_Run]) -> tuple[FfiShapes, ...]:
         groups: dict[tuple[str, int], list[_Run]] = {}
         for run in runs:
             groups.setdefault((run.stage, run.arguments), []).append(run)
@@ -235,9 +237,9 @@ class _RunData:
         found = [FfiShapes(*key, runs=count, errors=errors) for key, (count, errors) in merged.items()]
         return tuple(sorted(found, key=lambda shapes: (shapes.stage != _EXECUTE, -shapes.runs)))
 
-    def unfinished(self, run: _Run) -> UnfinishedRun:
+    def build_unfinished(self, run: _Run) -> UnfinishedRun:
         """Return a run that did not return, with its sites and shapes."""
-        (shapes,) = self.shapes([run])
+        (shapes,) = self.group_shapes([run])
         decoded = f"({shapes.arguments}) -> ({shapes.results})" if shapes.arguments or shapes.results else ""
         sites = self.joins[run.join][1] if run.join is not None else ()
         return UnfinishedRun(
@@ -249,10 +251,10 @@ class _RunData:
         by_message: dict[str, list[_Run]] = {}
         for run in runs:
             if run.error > 0:
-                by_message.setdefault(self.message(run), []).append(run)
+                by_message.setdefault(self.error_message(run), []).append(run)
         return [self._build_error(message, failed) for message, failed in by_message.items()]
 
-    def message(self, run: _Run) -> str:
+    def error_message(self, run: _Run) -> str:
         """Return the error message of a run, or "" without an error."""
         return str(decode_arguments(self.texts[run.arguments]).get("error_message") or "")
 
@@ -298,8 +300,8 @@ def _read_use(reader: Reader, name: str) -> FfiUse:
         f" AND EXISTS (SELECT 1 FROM ffi_candidates k{run_condition} WHERE k.site = s.id)",
         name,
     )
-    known = _RunData.of(reader, recent)
-    shapes = (f"({each.arguments}) -> ({each.results})" for each in known.shapes(recent))
+    run_data = _RunData.read(reader, recent)
+    shapes = (f"({each.arguments}) -> ({each.results})" for each in run_data.group_shapes(recent))
     failed = next((run for run in recent if run.error > 0), None)
     return FfiUse(
         target=name,
@@ -310,7 +312,7 @@ def _read_use(reader: Reader, name: str) -> FfiUse:
         runs=sum(calls for stage, _, calls in stacks if stage == _EXECUTE),
         recent=_sum_runs(recent),
         shapes=tuple(shape for shape in dict.fromkeys(shapes) if shape != "() -> ()")[:_MAX_SHAPES],
-        error=message_with_code(failed.error, known.message(failed)) if failed is not None else "",
+        error=message_with_code(failed.error, run_data.error_message(failed)) if failed is not None else "",
     )
 
 
@@ -340,7 +342,7 @@ def _read_recent_runs(reader: Reader, name: str) -> list[_Run]:
 def _distinct_handlers(
     ends: Iterable[tuple[str, int]], handlers: Mapping[int, tuple[FrameRow, FrameRow | None, Signature | None]]
 ) -> tuple[FfiHandler, ...]:
-    """Return the handlers at the ends of these stacks, that of the stage `execute` first."""
+    """Return the handlers at the ends of these stacks, the handler of the stage `execute` first."""
     found: dict[tuple[str, int], FfiHandler] = {}
     for stage, stack in ends:
         if stack in handlers:

@@ -86,19 +86,19 @@ def frames_by_component(reader: Reader, folders: Mapping[str, str]) -> list[Comp
     `folders` maps source folders to the component whose sources they have, or to "".
     """
     versions = _Versions(reader)
-    places = _LineOrigins(reader, folders)
+    origins = _LineOrigins(reader, folders)
     counts: dict[tuple[Owner, _Version], dict[tuple[LinesFrom, str], list[int]]] = defaultdict(dict)
     for group in _iter_groups(reader, _GROUP_BY):
-        owner = _find_owner(group, folders.get(places.folder(group.path), ""))
+        owner = _find_owner(group, folders.get(origins.find_folder(group.path), ""))
         # Frames of one binary have one version; a Python file may have been replaced by another version's.
         has_one_version = group.language is Language.NATIVE or not versions.has_several(owner)
         for each in [group] if has_one_version else _split_group(reader, group):
-            lines_from = places.lines_from(each)
-            folder = places.folder(each.path) if lines_from is LinesFrom.SOURCE_FOLDER else ""
-            found = counts[owner._replace(folder=""), versions.of(owner, each.frame)]
+            lines_from = origins.classify(each)
+            folder = origins.find_folder(each.path) if lines_from is LinesFrom.SOURCE_FOLDER else ""
+            found = counts[owner._replace(folder=""), versions.find(owner, each.frame)]
             totals = found.setdefault((lines_from, folder), [0, 0])
             totals[0] += each.frames
-            totals[1] += each.frames if places.is_public(each) else 0
+            totals[1] += each.frames if origins.is_public(each) else 0
     order = list(Component)
     return [
         ComponentFrames(owner.component.value, owner.name, *version, _sort_counts(counts[owner, version]))
@@ -147,14 +147,14 @@ class _LineOrigins:
         self._is_here: dict[str, bool] = {}
         self._public: dict[str, bool] = {}
 
-    def folder(self, path: str) -> str:
+    def find_folder(self, path: str) -> str:
         """Return the innermost source folder of a file, or ""."""
         if path not in self._folder_of:
             enclosing = (folder for folder in self._folders if path.startswith(f"{folder.rstrip('/')}/"))
             self._folder_of[path] = next(enclosing, "")
         return self._folder_of[path]
 
-    def lines_from(self, group: _Group) -> LinesFrom:
+    def classify(self, group: _Group) -> LinesFrom:
         path = group.path
         if not path and group.has_line:
             return LinesFrom.CODE_OBJECT
@@ -167,7 +167,7 @@ class _LineOrigins:
         if path not in self._is_here:
             self._is_here[path] = file_exists(path)
         if self._is_here[path]:
-            return LinesFrom.SOURCE_FOLDER if self.folder(path) else LinesFrom.FILE_HERE
+            return LinesFrom.SOURCE_FOLDER if self.find_folder(path) else LinesFrom.FILE_HERE
         return LinesFrom.CODE_OBJECT if group.language is Language.PYTHON else LinesFrom.DEBUG_INFORMATION
 
     def is_public(self, group: _Group) -> bool:
@@ -209,7 +209,7 @@ class _Versions:
         """Whether an owner's folder had several versions of the component."""
         return len(set(self._captures_of(owner).values())) > 1
 
-    def of(self, owner: Owner, frame: int) -> _Version:
+    def find(self, owner: Owner, frame: int) -> _Version:
         """Return the version of an owner with this frame; empty if unknown."""
         captures = self._captures_of(owner)
         if not self.has_several(owner):

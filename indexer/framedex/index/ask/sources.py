@@ -63,7 +63,7 @@ class Sources:
         return read_source_maps(self.reader.connection)
 
     def builds(self) -> list[Build]:
-        """Return the components (jax, xla, ...) of recorded code, those of the latest capture first."""
+        """Return the components (jax, xla, ...) of recorded code, components of the latest capture first."""
         return read_builds(self.reader)
 
     def frames(self, folders: Mapping[str, str]) -> list[ComponentFrames]:

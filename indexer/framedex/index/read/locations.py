@@ -72,7 +72,7 @@ class StatementLines:
 
 
 def read_builds(reader: Reader, capture: int | None = None) -> list[Build]:
-    """Return the components of all captures, those of the latest capture first, or of one capture."""
+    """Return the components of one capture, or of all captures with the latest capture first."""
     from framedex.releases import Build
 
     rows = reader.rows(

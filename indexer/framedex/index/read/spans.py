@@ -88,7 +88,7 @@ def iter_calls(
     backwards: bool,
     tables: str = CALL_TABLES,
 ) -> Iterator[Row]:
-    """Yield columns of the calls of these kinds in a capture, ordered by id; the first column must be `c.id`.
+    """Yield `columns` of a capture's calls of these kinds, ordered by id; the first column must be `c.id`.
 
     The condition continues a WHERE clause over `call_rows c` and `call_kinds k`, which `tables` must include.
     """

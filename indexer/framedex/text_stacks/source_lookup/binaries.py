@@ -252,5 +252,5 @@ class CallLines:
 
     def _is_unchanged(self, path: str) -> bool:
         assert self._index is not None
-        found, state = find_file(path), self._index.names.state_of(path)
+        found, state = find_file(path), self._index.names.parsed_state(path)
         return found is not None and state == (found.modified, found.size)

@@ -40,7 +40,7 @@ def test_the_lines_around_a_recorded_one(project: Project, read: Callable[..., t
         "     3  ",
     )
     assert read("demo.py:1")[0] == ">    1  def transfer(value):", "by the end of its path"
-    with pytest.raises(FramedexError, match="has 15 lines"):
+    with pytest.raises(FramedexError, match="has only 15 lines"):
         read("demo.py:99")
 
 

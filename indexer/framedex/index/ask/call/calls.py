@@ -208,7 +208,7 @@ class Calls:
         return self._find_latest_where(f"boundary {IN_JSON}", json_list([row[0] for row in boundaries]))
 
     def _find_latest_through(self, functions: Sequence[int]) -> CallRow | None:
-        """Return the latest call through these functions that does work, otherwise the latest call of any kind."""
+        """Return the latest working call through these functions, otherwise the latest call of any kind."""
         if not functions:
             return None
         stacks = json_list(find_stacks_through(self.reader, functions))

@@ -61,7 +61,7 @@ class Exported:
 
     @cached_property
     def has_durations(self) -> bool:
-        """Whether calls of these kinds have durations; samples counted by another recorder have none."""
+        """Whether the kinds have durations; samples from another recorder may only be counted."""
         query = f"SELECT EXISTS (SELECT 1 FROM call_kinds WHERE own_duration > 0 AND id {IN_JSON})"
         ((has_time,),) = self.reader.rows(query, json_list(self.kinds))
         return bool(has_time)

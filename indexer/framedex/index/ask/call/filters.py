@@ -30,11 +30,11 @@ _FILE_AND_LINE = re.compile(r"(?P<path>.+):(?P<line>\d+)")
 
 @dataclass(frozen=True, slots=True)
 class PassingCalls:
-    """The calls of one capture that pass a filter: those with these ids and kinds that fulfil the condition.
+    """The calls of one capture that pass a filter: calls with these ids and kinds that fulfil the condition.
 
     `kinds` is None for all kinds; `calls` is the number of calls of these kinds. The condition continues a WHERE clause
-    over `call_rows c` and `call_kinds k` and takes the parameters. With `is_of_kinds`, all calls of these kinds pass,
-    so that the totals of the kinds suffice.
+    over `call_rows c` and `call_kinds k` and takes the parameters. With `selects_whole_kinds`, all calls of these kinds
+    pass, so the totals of the kinds suffice.
     """
 
     capture: int
@@ -46,7 +46,7 @@ class PassingCalls:
     parameters: tuple[object, ...]
 
     def rows(self, reader: Reader, columns: str, *, backwards: bool, tables: str = CALL_TABLES) -> Iterator[Row]:
-        """Yield columns of these calls, ordered by id; the first column must be `c.id`.
+        """Yield `columns` of the calls, ordered by id; the first column must be `c.id`.
 
         `tables` must include `call_rows c` and `call_kinds k`.
         """
@@ -70,7 +70,7 @@ class PassingCalls:
                 yield from scan.report_rows(reader.iter_rows(query, first, last, *self.parameters))
 
     def aggregate(self, reader: Reader, columns: str, grouping: str = "") -> Iterator[Row]:
-        """Yield aggregates of these calls; a group can have several rows, each for a part of the calls."""
+        """Yield aggregates of the calls; a group can have several rows, each for a part of the calls."""
         kinds = f" AND c.kind {IN_JSON}" if self.kinds is not None else ""
         query = (
             f"SELECT {columns} FROM json_each(?) s CROSS JOIN call_rows c CROSS JOIN call_kinds k ON k.id = c.kind"
@@ -202,7 +202,7 @@ def _build_call_conditions(
 
 
 def _find_first_started(reader: Reader, first: int, last: int, time: int) -> int:
-    """Return the first of these calls that began at `time` (ns) or later, or `last + 1` if none did."""
+    """Return the first call that began at `time` (ns) or later, or `last + 1` if there is none."""
     begin, end = first, last + 1
     while begin < end:
         middle = (begin + end) // 2

@@ -17,7 +17,7 @@ from framedex.objects import ObjectField, find_boundary_function
 from framedex.objects.table import fields_of_type, iterate_objects, parse_address
 
 _NAME = re.compile(r"(?P<type>[a-z0-9_]+)#(?P<number>\d{1,18})")
-_CALLS_PER_PORTION = 5_000  # calls per portion
+_CALLS_PER_PORTION = 5_000
 _MAX_BIRTHS = 50_000  # limit of births held in memory
 
 ObjectNames = dict[str, str | list[str | None]]
@@ -176,7 +176,7 @@ def _add_names(reader: Reader, capture: int, calls: dict[int, CallRow], names: l
     addresses = [(position, *each) for position, call in calls.items() for each in _iter_addresses(call)]
     lookup = _ObjectLookup(reader, capture, [time for *_, time in addresses]) if addresses else None
     for position, field, address, time in addresses:
-        number = lookup.number(field.type, address, time) if lookup is not None else None
+        number = lookup.find_number(field.type, address, time) if lookup is not None else None
         name = None if number is None else f"{field.type}#{number}"
         if field.is_list:
             listed = names[position].setdefault(field.name, [])
@@ -202,12 +202,12 @@ class _ObjectLookup:
             _Births(reader, *ids, born_before=first, born_by=last) for ids in reversed(object_ranges(reader, capture))
         ]
 
-    def number(self, kind: str, address: int, time: int) -> int | None:
+    def find_number(self, kind: str, address: int, time: int) -> int | None:
         """Return the number of the object of this type, or None if there was none."""
         type_id = self._types.get(kind)
         if type_id is None or not address:
             return None
-        numbers = (births.number(to_signed(address), type_id, time) for births in self._ranges)
+        numbers = (births.find_number(to_signed(address), type_id, time) for births in self._ranges)
         return next((number for number in numbers if number is not None), None)
 
 
@@ -225,7 +225,7 @@ class _Births:
         if self._end - self._begin <= _MAX_BIRTHS:
             self._times = self._read()
 
-    def number(self, address: int, type_id: int, time: int) -> int | None:
+    def find_number(self, address: int, type_id: int, time: int) -> int | None:
         """Return the number of the last object of a type born at an address by a time (ns)."""
         if self._times is None:
             return self._find_last(address, type_id, self._find_first_born_after(self._begin, self._end, time) - 1)
@@ -260,7 +260,7 @@ class _Births:
         return None if row is None else int(row[0])
 
     def _find_first_born_after(self, begin: int, end: int, time: int) -> int:
-        """Return the first of these ids whose object was born after a time (ns), or `end` if none was."""
+        """Return the first id whose object was born after a time (ns), or `end` if there is none."""
         while begin < end:
             middle = (begin + end) // 2
             row = self._reader.row("SELECT born FROM object_rows WHERE id = ?", middle)

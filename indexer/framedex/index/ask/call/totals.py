@@ -197,7 +197,7 @@ def _build_totals(named: tuple[str, str], thread: str | None, group: _Group) -> 
 
 
 def _compute_quantiles(group: _Group, percents: Sequence[int]) -> list[int]:
-    """Return the smallest durations (ns) that these percentages of calls do not exceed: measured, or mid-bucket.
+    """Return the duration percentiles (ns): measured durations, or the middle of a bucket.
 
     A sample of an imported profile may stand for several calls; its duration was measured once.
     """

@@ -207,7 +207,7 @@ def _find_violations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
         capture.id,
     )
     for kind, function, noun, number, call, earlier_call, earlier, stack, error in rows:
-        message = _VIOLATION_TEXTS[ViolationKind(kind)].format(a_type=_with_article(noun), earlier=earlier)
+        message = _VIOLATION_TEXTS[ViolationKind(kind)].format(a_type=_add_article(noun), earlier=earlier)
         if error > 0:
             message += f", and answered {error_name(error)}"
         finding = Finding(kind, Severity.ERROR, message, function, 1, call, earlier_call)
@@ -236,15 +236,15 @@ def _find_undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
                 finding = Finding(
                     "leak" if is_leak else "alive",
                     Severity.WARNING if is_leak else Severity.NOTE,
-                    f"created {_with_article(noun)} that was not destroyed before its client"
+                    f"created {_add_article(noun)} that was not destroyed before its client"
                     if is_leak
-                    else f"created {_with_article(noun)} that was still there when the recording ended",
+                    else f"created {_add_article(noun)} that was still there when the recording ended",
                     names[boundary],
                     0,
                     call,
                     client_gone,
                 )
-                known = groups[key] = _Group(finding, stack, created.take(type_id, stack, origin))
+                known = groups[key] = _Group(finding, stack, created.take_count(type_id, stack, origin))
             known.add(f"{noun}#{number}", call, size)
     yield from groups.values()
 
@@ -258,7 +258,7 @@ class _CreatedCounts:
         self._linked: dict[tuple[int, int, int], int] | None = None
         self._taken: set[tuple[int, int, int | None]] = set()
 
-    def take(self, type_id: int, stack: int, origin: int | None) -> int:
+    def take_count(self, type_id: int, stack: int, origin: int | None) -> int:
         """Return the number at the first request, then 0, because groups of one stack and site share it."""
         key = type_id, stack, origin
         if key in self._taken:
@@ -304,7 +304,7 @@ class _CreatedCounts:
         return self._linked
 
 
-def _with_article(noun: str) -> str:
+def _add_article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 

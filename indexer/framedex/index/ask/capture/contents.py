@@ -90,7 +90,7 @@ def boundary_totals(subject: AskedCapture, text: str = "") -> list[BoundaryTotal
     """
     reader, capture = subject.reader, subject.capture
     if text:
-        rows = _sum_matching_calls(reader, capture, _TextMatches.of(reader, capture, text))
+        rows = _sum_matching_calls(reader, capture, _TextMatches.find(reader, capture, text))
     else:
         rows = reader.rows(
             "SELECT b.id, b.name, b.boundary, sum(x.calls), sum(x.duration), max(x.latest_call)"
@@ -135,7 +135,7 @@ def calls_of_boundary(
     `longest_first` sorts by duration, which reads all of them. Objects are named.
     """
     reader, capture = subject.reader, subject.capture
-    matches = _TextMatches.of(reader, capture, text) if text else None
+    matches = _TextMatches.find(reader, capture, text) if text else None
     if matches is not None and boundary in matches.boundaries:
         matches = None
     of_boundary = "SELECT id FROM call_kinds WHERE capture = ? AND +boundary = ? AND calls > 0"
@@ -180,7 +180,7 @@ class _TextMatches:
     last: int = 0
 
     @staticmethod
-    def of(reader: Reader, capture: int, text: str) -> _TextMatches:
+    def find(reader: Reader, capture: int, text: str) -> _TextMatches:
         rows = reader.rows("SELECT id FROM boundaries WHERE instr(lower(name), lower(?)) > 0", text)
         named = frozenset(each for (each,) in rows)
         if _OBJECT.fullmatch(text):

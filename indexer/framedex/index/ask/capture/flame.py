@@ -30,7 +30,7 @@ def flame_graph(
 ) -> FlameGraph:
     """Return the flame graph of the capture, or of the calls of one `boundary` function (its id).
 
-    At most `max_nodes` nodes are kept: those with the largest share of calls or time. Without glue, interpreter and glue
+    At most `max_nodes` nodes are kept, the largest shares of calls or time first. Without glue, interpreter and glue
     frames are skipped.
     """
     reader, capture = subject.reader, subject.capture

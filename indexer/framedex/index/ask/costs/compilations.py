@@ -183,7 +183,7 @@ def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
     for each in calls:
         known_row = known_rows.get((each.program, each.noted, each.stack))
         if known_row is None or each.stack not in lines.of_stacks:
-            line, function = lines.of(each), function_of[each.program, each.noted]
+            line, function = lines.find_line(each), function_of[each.program, each.noted]
             row = rows.setdefault((line, outward.get(each.stack, ()), function), _Row())
             is_known = each.program is not None or function.name
             known_row = _RowOfFunction(row, (function.name, function.place or line) if is_known else None)
@@ -212,7 +212,7 @@ class _Lines:
     of_stacks: Mapping[int, PythonLine]
     of_calls: Mapping[int, PythonLine]
 
-    def of(self, calls: CompileCall) -> PythonLine | None:
+    def find_line(self, calls: CompileCall) -> PythonLine | None:
         return self.of_stacks.get(calls.stack) or self.of_calls.get(calls.call)
 
 

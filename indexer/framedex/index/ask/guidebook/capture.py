@@ -223,7 +223,7 @@ class _Steps:
         stack_steps = {
             call: self._cached_stack_step(leaf, python_leaf, name) for call, _, leaf, python_leaf, name, *_ in rows
         }
-        last_own = max((call for call, standing in stack_steps.items() if standing.step is not None), default=0)
+        last_own = max((call for call, stack_step in stack_steps.items() if stack_step.step is not None), default=0)
         step_of: dict[int, int | None] = {}
         depth_of: dict[int, int] = {}
         for call, outer, _, _, name, thread, label, duration, error in rows:

@@ -12,12 +12,12 @@ from framedex.index.ask.line.recorded_file import (
     recorded_lines,
 )
 from framedex.index.ask.line.roads import (
-    inward,
-    inward_readable,
-    outward_readable,
     program_lines,
+    readable_steps_inward,
+    readable_steps_outward,
     roads_inward,
     roads_outward,
+    steps_inward,
 )
 from framedex.index.ask.line.stacks import stacks_of_file, stacks_of_line
 from framedex.index.ask.line.static_calls import static_callees, static_callers
@@ -72,9 +72,9 @@ class Line(AskedLine):
     location_since_recording = location_since_recording
     stacks = stacks_of_line
     ends = boundary_ends
-    inward = inward
-    inward_readable = inward_readable
-    outward_readable = outward_readable
+    steps_inward = steps_inward
+    readable_steps_inward = readable_steps_inward
+    readable_steps_outward = readable_steps_outward
     roads_inward = roads_inward
     roads_outward = roads_outward
     program_lines = program_lines
@@ -104,9 +104,9 @@ class Line(AskedLine):
 
     def nearby(self) -> Nearby:
         """Return the reason why the line has no recorded data, and the nearest lines with data."""
-        from framedex.index.ask.line.nearby import nearby
+        from framedex.index.ask.line.nearby import find_nearby
 
-        return nearby(self)
+        return find_nearby(self)
 
 
 class File(AskedFile):

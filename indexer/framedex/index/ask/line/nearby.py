@@ -17,7 +17,7 @@ _NO_CALL = "it made no call or was not reached"
 _MAX_FILE_BYTES = 1 << 20  # bytes; larger files are not parsed
 
 
-def nearby(line: AskedLine) -> Nearby:
+def find_nearby(line: AskedLine) -> Nearby:
     """Return the reason why a line has no recorded data, and the nearest lines with data above and below."""
     calls = recorded_lines(line)
     ops = {mark.line: mark for mark in program_marks(line)}

@@ -24,7 +24,7 @@ from framedex.model import (
 )
 
 MAX_USES = 20
-"""Limit of program names reported per line: those with most runs."""
+"""Limit of program names per line, most runs first."""
 
 MAX_PROGRAMS = 1_000
 """Limit of programs read per line: the latest."""
@@ -36,7 +36,7 @@ MAX_LINES = 20
 """Limit of lines reported inside a program and among its neighbours."""
 
 MAX_STACKS = 500
-"""Limit of stacks through a line whose programs are reported: those with the longest duration."""
+"""Limit of stacks through a line whose programs are reported, longest duration first."""
 
 _LOCATION_COLUMNS = "f.path, fr.line, v.modified, v.size, v.blob"
 _LOCATION_JOINS = "JOIN files f ON f.id = fr.file LEFT JOIN file_versions v ON v.id = fr.version"
@@ -254,7 +254,7 @@ def _build_lines(reader: Reader, rows: Iterable[Row]) -> Iterator[ProgramLine]:
 
 
 def _read_compilations(reader: Reader, programs: Sequence[int], capture: int | None) -> tuple[int, list[Compilation]]:
-    """Return the number of compilations of these programs, and the latest of them, the latest first."""
+    """Return the number of compilations of these programs, and the latest compilations, latest first."""
     counted = reader.scope.capture_condition("x", capture)
     (total,) = reader.rows(
         f"SELECT count(*) FROM compilations x WHERE x.program {IN_JSON}{counted}", json_list(programs)

@@ -1,7 +1,7 @@
 """Follow recorded stacks inward and outward from a line, step by step.
 
-`inward_readable` and `outward_readable` return the next frames over all recorded stacks. Roads also have their tree
-nodes, so that the next step can stay on the stacks of the previous one.
+`readable_steps_inward` and `readable_steps_outward` return the next frames over all recorded stacks. Roads also have
+their tree nodes, so that the next step can stay on the stacks of the previous one.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ further step.
 _FRAME_JOINS = "JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
 
 
-def inward(line: AskedLine) -> list[Step]:
+def steps_inward(line: AskedLine) -> list[Step]:
     """Return the frames called from the line, most calls first."""
     return _read_steps(line, "steps", here="origin")
 
 
-def inward_readable(line: AskedLine) -> list[Step]:
+def readable_steps_inward(line: AskedLine) -> list[Step]:
     """Return the next frames with source that the line leads to, past interpreter and glue frames; most calls first."""
     return _read_steps(line, "readable_steps", here="origin")
 
 
-def outward_readable(line: AskedLine) -> list[Step]:
+def readable_steps_outward(line: AskedLine) -> list[Step]:
     """Return the next frames with source that led to the line (as `target`), most calls first."""
     return _read_steps(line, "readable_steps", here="target")
 
@@ -116,7 +116,7 @@ def _find_unfollowed_roads(
     """Return the roads of a line that were not followed, without nodes; `known` are the followed ones."""
     return [
         Road(step.origin, step.target, nodes=(), calls=step.calls, longest=0, makes_client=False, goes_on=True)
-        for step in inward_readable(line)
+        for step in readable_steps_inward(line)
         if (step.origin.id, step.target.id) not in known and is_wanted(step.target)
     ]
 

@@ -46,7 +46,7 @@ MAX_NODES = 100
 """Limit of nodes followed per line: lines that every call passes have thousands."""
 
 _MAX_FILTERED_NODES = 2000
-"""Limit of nodes on a line that are searched for those of one capture."""
+"""Limit of nodes on a line that are checked for one capture."""
 
 _COLUMNS = "n.id, n.parent, n.frame, n.depth, n.calls, n.longest"
 

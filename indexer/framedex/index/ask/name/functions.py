@@ -96,7 +96,7 @@ class Functions:
         return Functions(reader), [of_id[identifier] for (identifier,) in rows]
 
     def answer_of(self, functions: Sequence[FunctionRow]) -> AnswerOf:
-        """Return the captures that queries for these functions cover."""
+        """Return the captures that answers about these functions cover."""
         return answer_of_functions(self.reader, [function.id for function in functions])
 
     def _restrict_reader(self, function_id: int) -> Reader:
@@ -140,7 +140,7 @@ class Functions:
         return [edge.caller for edge in (*self.callers(function_id), *self.direct_callers(function_id))]
 
     def direct_neighbours(self, function_id: int) -> tuple[frozenset[int], frozenset[int]]:
-        """Return the ids of the functions one frame outward, and those one frame inward."""
+        """Return the ids of the functions one frame outward and of the functions one frame inward."""
         callers = self.reader.rows("SELECT caller FROM edges WHERE callee = ?", function_id)
         callees = self.reader.rows("SELECT callee FROM edges WHERE caller = ?", function_id)
         return frozenset(caller for (caller,) in callers), frozenset(callee for (callee,) in callees)
@@ -194,7 +194,7 @@ def _find_functions_at(line: AskedLine) -> list[FunctionRow]:
 
 
 def _find_table_prefix(reader: Reader, function_id: int) -> str:
-    """Return the prefix of the edge tables that contain this function."""
+    """Return the prefix of the edge and step tables that contain this function."""
     row = reader.row("SELECT role FROM functions WHERE id = ?", function_id)
     return "code_" if row is not None and row[0] == Role.CODE.value else ""
 

@@ -89,10 +89,10 @@ class Names:
         return modified, size, not errors, [(short, build_definition(*columns)) for short, *columns in rows]
 
     def calling_definitions_in(self, path: str) -> list[Definition]:
-        """Return the definitions of a source file that make calls, with these calls, by line."""
+        """Return the definitions of a source file that contain calls, with their calls, by line."""
         return build_definitions_with_calls(self.reader.rows(DEFINITIONS_WITH_CALLS, path))
 
-    def state_of(self, path: str) -> tuple[int, int] | None:
+    def parsed_state(self, path: str) -> tuple[int, int] | None:
         """Return (mtime in ns, size) of a source file at its last parse; None if it was not parsed as source."""
         query = "SELECT s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file WHERE f.path = ?"
         row = self.reader.row(query, path)

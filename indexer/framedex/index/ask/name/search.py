@@ -133,7 +133,7 @@ def _build_pattern(scopes: Sequence[str], part: str) -> re.Pattern[str]:
 
 
 def _find_functions(reader: Reader, names: Sequence[str]) -> Iterator[_Found]:
-    """Yield the recorded functions with these names; of several at one location, the one with most calls."""
+    """Yield the recorded functions with these names; at one location, only the function with most calls."""
     rows = reader.rows(
         f"SELECT fn.short_name, {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES}"
         f" WHERE fn.short_name {IN_JSON} ORDER BY fn.calls DESC, fn.id",
