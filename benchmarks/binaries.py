@@ -31,6 +31,7 @@ from framedex.binaries.elf import Elf
 from framedex.binaries.names import parse_name
 from framedex.binaries.symbols import read_symbols
 from framedex.model import CallSite, Definition, How, NativeSymbol
+from framedex.model.sources import parse_call_sites
 from framedex.sources import (
     extract_files,
     find_files,
@@ -39,7 +40,6 @@ from framedex.sources import (
     learn_macros,
     match_generating_definition,
     match_symbol,
-    parse_call_sites,
     short_name,
 )
 

@@ -2,9 +2,10 @@
 
     python scripts/make_release_commits.py JAX_CHECKOUT [FILE]    # a clone of github.com/jax-ml/jax with its tags
 
-JAX's build files name the commit of XLA (framedex.releases.builds). The commit of JAX is the tag's own: `jaxlib-vX` where there is one, else
-`jax-vX`, from which both were released. The last entry is what is checked out, where that is on the way to a release
-after all of these, under the name that JAX gives to what is built from it: it is the nearest to releases to come.
+JAX's build files name the commit of XLA (framedex.releases.builds). The commit of JAX is that of the tag: `jaxlib-vX`
+if there is one, else `jax-vX`, from which both were released. The last entry is the checked-out commit, if it leads to
+a later release than all of these. It has the version that JAX gives to a build from it, and is the nearest to later
+releases.
 """
 
 from __future__ import annotations

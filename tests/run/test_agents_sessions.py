@@ -82,7 +82,12 @@ def test_what_is_wrong_is_said_with_the_call_that_helps(asking: Agent) -> None:
     for tool, arguments, said, following in (
         ("calls", {"capture": "77"}, "There is no capture 77", {"tool": "captures"}),
         ("trace", {"call": "no_such"}, "No recorded call", {"tool": "calls"}),
-        ("callers", {"name": "train.py:1"}, "is a file position", {"tool": "where", "arguments": {"place": "train.py:1"}}),
+        (
+            "callers",
+            {"name": "train.py:1"},
+            "is a file position",
+            {"tool": "where", "arguments": {"place": "train.py:1"}},
+        ),
     ):
         told = asking.ask(tool, **arguments)
         assert told.is_error

@@ -22,8 +22,7 @@ MOST_FACTS = 300
 """Facts about structures; a larger argument adds one hash of the rest."""
 
 Fact = tuple[str, str, str]
-"""(kind, subject, value). The kinds: `function`, `parameter`, `structure`, `static data`, `static argument`, `setting`, and
-`usual setting` (the value at the first trace)."""
+"""(kind, subject, value). `usual setting` has the value at the first trace."""
 
 _JAXPR = re.compile(r"(?: at \S+:\d+|Jaxpr) #")  # a traced function, as `text` writes it
 _DEEPEST = 8  # levels of static data

@@ -184,7 +184,9 @@ def _find_callees(index: Index, place: Place) -> Callees:
     elsewhere: dict[str, Location] = {}
     direct = index.line(place.path, place.line).steps_inward()
     # A line of the interpreter itself has no readable neighbours in the index, only direct ones.
-    steps = index.line(place.path, place.line).readable_steps_inward() or (step for step in direct if step.target.is_readable)
+    steps = index.line(place.path, place.line).readable_steps_inward() or (
+        step for step in direct if step.target.is_readable
+    )
     for step in steps:
         if step.target.is_readable and not is_step_target(step.target):
             continue

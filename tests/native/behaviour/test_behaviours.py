@@ -448,7 +448,7 @@ def test_check_tells_what_behaviours_raised_and_not_what_they_asked_for(project:
         "void failed on PJRT_Error_Message: the behaviour void raised ValueError: of no error",
         "put on PJRT_Client_BufferFromHostBuffer ran for too long: the Python stacks are on stderr",
     }
-    (hung,) = (finding["message"] for finding in findings if "did not end" in finding["message"])
+    (hung,) = (finding["message"] for finding in findings if "ran for too long" in finding["message"])
     assert re.match(r"put \(/.*/mine\.py:\d+\) on ", hung)
 
 

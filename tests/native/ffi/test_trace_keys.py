@@ -1,7 +1,8 @@
-"""The facts by which JAX decides whether a function was traced before are noted, without running code of the program."""
+"""Notes have the facts by which JAX decides to trace again, and no code of the program runs for them."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def differences(tmp_path: Path, program: str, name: str) -> list[dict[tuple[str,
     found = [keys(note) for note in notes(done.capture) if note["name"] == f"jit({name})"]
     return [
         {key: (old.get(key), new.get(key)) for key in {**old, **new} if old.get(key) != new.get(key)}
-        for old, new in zip(found, found[1:], strict=False)
+        for old, new in pairwise(found)
     ]
 
 

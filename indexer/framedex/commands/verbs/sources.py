@@ -40,6 +40,7 @@ from framedex.releases.roots import (
 )
 
 if TYPE_CHECKING:
+    from framedex.index import Index
     from framedex.model import ComponentFrames, SourcedFrames, SourceMapInfo
     from framedex.releases import Build
 
@@ -57,10 +58,8 @@ def sources(ctx: click.Context, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    from framedex.fetching.fetch import with_cached_pins
-
     with open_index(ctx.obj) as index:
-        builds = with_cached_pins(index.sources.builds())
+        builds = _read_builds(index)
         states = [read_root_state(root, builds) for root in index.sources.roots()]
         maps = index.sources.maps()
         frames = index.sources.frames({str(state.path): state.component or "" for state in states})
@@ -178,6 +177,16 @@ def _missing_lines(missing: Sequence[Build], builds: Sequence[Build]) -> Iterato
         yield proposal_line(f"     to get it: {fetch_command}`{clone_command(build)}`", "dim")
         if build.component == "xla" and jax and not build.revision:
             yield text_line(f"     JAX {shorten_revision(jax)} pins the commit", "dim")
+
+
+def _read_builds(index: Index) -> Sequence[Build]:
+    """Return the recorded builds, with the commits that fetched sources of JAX name."""
+    builds = index.sources.builds()
+    if all(build.revision for build in builds if build.component == "xla"):
+        return builds
+    from framedex.fetching.fetch import with_cached_pins
+
+    return with_cached_pins(builds)
 
 
 def _document(states: Sequence[RootState], missing: Sequence[Build]) -> dict[str, Any]:
