@@ -107,9 +107,9 @@ a document of its own. Two calls of [`demo/seed_trace.py`](../demo/seed_trace.py
 """.splitlines()
 CPP_INTRODUCTION = f"""\
 A name links to where XLA at commit [`{XLA_COMMIT[:12]}`](https://github.com/openxla/xla/tree/{XLA_COMMIT})
-defines the function. The wheel has no line tables, so the line at which a frame stood is found in the sources, and is
-labelled with how it is known: `single`, the only call of the next frame in the function; `inlined-hop`, through a
-function that was inlined in between; nothing where no call there names the next frame.
+defines the function. The wheel has no line tables, so framedex finds the line of a frame in the sources and
+labels it with the evidence. `single` is the only call of the next frame in the function. `inlined-hop` is a call
+through an inlined function. No line is given if no call names the next frame.
 """.splitlines()
 TODAY = f"""\
 Then jaxlib had every layer of the client in itself, and asked the library for memory. Today it hands the whole transfer
@@ -119,8 +119,8 @@ first frame.
 ELSE = """\
 - The machine: one host with 1 to 8 cores (`--devices`, 8 by default), two to a chip, of a `v3` or a `v2` (`--device`),
   each with the memory that the kind has or `--hbm` says. Over the limit JAX gets `RESOURCE_EXHAUSTED`.
-- Transfers both ways and between cores, of every type that NumPy has; deletion; events and streams. What is put on a
-  stream is done when the call returns.
+- Transfers both ways and between cores, of every type that NumPy has; deletion; events and streams. Work on a
+  stream is finished when the call returns.
 - Programs that stay on one core, `pmap` without communication among them: jaxlib's own CPU client runs them, so their
   results are those of the host's arithmetic. Collectives, programs that the compiler is to partition, custom calls and
   callbacks are refused with `UNIMPLEMENTED` when they are compiled.
@@ -129,10 +129,10 @@ ELSE = """\
   `native/abi/tpu_c_api_jaxlib_0.4.13.json`.
 """.splitlines()
 LOG_INTRODUCTION = """\
-Written by `docs/make_tpu_executor_allocate.py` from a recording: JAX 0.4.13 on one core of the mock TPU, from the first
-call to the process's end, {calls} calls of {functions} functions of the API and the mock's own allocator. Addresses are
-left out, and what is empty in a device's description. The line is the line of Python that led to the call, where its
-thread has one; jaxlib's own threads have none.
+Written by `docs/make_tpu_executor_allocate.py` from a recording of JAX 0.4.13 on one core of the mock TPU. It has all
+{calls} calls of {functions} functions of the API and the mock's own allocator, up to the end of the process. Addresses
+and empty fields of device descriptions are left out. The line is the Python line that led to the call. jaxlib's own
+threads have no Python line.
 """
 
 

@@ -1,15 +1,15 @@
-"""Tell what the description in this folder lacks for another version of the PJRT C API; exit with 1 if anything.
+"""Report what the description in this folder lacks for another version of the PJRT C API; exit with 1 if anything.
 
     python compare.py XLA_CHECKOUT       # the headers xla/pjrt/c/*.h, xla/pjrt/extensions/, ... of a checkout
-    python compare.py HEADER.h...        # headers by themselves
+    python compare.py HEADER.h...        # individual headers
     python compare.py jaxlib-1.2.3.whl   # a wheel
     python compare.py /path/to/python    # the jaxlib of an interpreter
 
-Headers tell everything: functions, structs, fields, offsets, sizes, enumerators, extensions. A jaxlib has no headers.
-Its binary has the names of structs that it exchanges with a plug-in, and a running one says which version of the API
-it speaks; so what is said of a jaxlib is where to look, not all that there is to see.
+Headers contain everything: functions, structs, fields, offsets, sizes, enumerators, extensions. A jaxlib has no
+headers. Its binary contains the names of structs that it exchanges with a plug-in, and at run time it logs its version
+of the API. The report on a jaxlib is therefore a hint, not a complete list.
 
-`--write FILE` writes what the headers say as a description, which is how a new version gets into this folder:
+`--write FILE` writes a new description from the headers, for this folder:
 
     python compare.py XLA_CHECKOUT --write pjrt_c_api_0.118.json --jaxlib 0.13.0 --commit 0123abc...
 """
@@ -35,9 +35,9 @@ DESCRIPTION = HERE / "pjrt_c_api_0.112.json"
 
 _NAME = re.compile(rb"PJRT_\w+_(?:Args|Extension)")
 _WORD = re.compile(rb"\w+")
-# What XLA calls structs in messages although no header declares them.
+# Structs that XLA's messages name although no header declares them.
 _NOT_DECLARED = {"PJRT_KeyValueGet_Args", "PJRT_KeyValuePut_Args", "PJRT_KeyValueTryGet_Args"}
-# XLA logs the versions of both sides when it initializes a plug-in.
+# XLA logs both versions when it initialises a plug-in.
 _FRAMEWORK_VERSION = re.compile(r"framework PJRT API version is (\d+)\.(\d+)")
 _INITIALIZE = """
 import sys, jaxlib
@@ -49,7 +49,7 @@ xla_client.initialize_pjrt_plugin("tpu")
 
 
 def lacking(description: Description, other: Description) -> list[str]:
-    """What `other` has and `description` has not, one line each."""
+    """The parts of `other` that `description` lacks, one line each."""
     types = description["typedefs"].keys() | description["structs"].keys()
     return [
         *_lacking_version(description, other),
@@ -61,7 +61,7 @@ def lacking(description: Description, other: Description) -> list[str]:
 
 
 def names_in(jaxlib: Path) -> set[str]:
-    """The names of argument structs and extensions that the binaries of a wheel or an installed jaxlib mention."""
+    """The names of argument structs and extensions in the binaries of a wheel or an installed jaxlib."""
     return {name.decode() for data in _binaries(jaxlib) for name in _names(data)} - _NOT_DECLARED
 
 
@@ -114,9 +114,9 @@ def _lacking_in(description: Description, names: set[str]) -> list[str]:
 
 
 def _ask(python: Path) -> tuple[tuple[int, ...], Path]:
-    """The version of the API that an interpreter's jaxlib speaks, and the folder of that jaxlib.
+    """The API version of an interpreter's jaxlib, and the folder of that jaxlib.
 
-    Raises SystemExit if the interpreter has none, or framedex is not installed here: its mock is what jaxlib loads.
+    Raises SystemExit if the interpreter has no jaxlib, or framedex is not installed here: jaxlib loads framedex's mock.
     """
     from framedex_native import library_path
 
@@ -125,7 +125,7 @@ def _ask(python: Path) -> tuple[tuple[int, ...], Path]:
     done = subprocess.run(command, env=os.environ | quiet, capture_output=True, text=True)
     version = _FRAMEWORK_VERSION.search(done.stderr)
     if done.returncode or not version:
-        raise SystemExit(f"{python} did not load a plug-in:\n{done.stderr}")
+        raise SystemExit(f"{python} failed to load a plug-in:\n{done.stderr}")
     return tuple(map(int, version.groups())), Path(done.stdout.splitlines()[0])
 
 
@@ -138,7 +138,7 @@ def _binaries(jaxlib: Path) -> Iterator[bytes]:
 
 
 def _names(data: bytes) -> Iterator[bytes]:
-    """The API's names in a binary: in texts, and in mangled names of C++, where each stands behind its length."""
+    """The API's names in a binary: in texts, and in mangled C++ names, which a length precedes."""
     start = data.find(b"PJRT_")
     while start >= 0:
         word = _WORD.match(data, start)
@@ -156,14 +156,14 @@ def _dotted(version: tuple[int, ...]) -> str:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="+", type=Path, help="a checkout, headers, a wheel or a Python")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write what the headers say as a description")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write a description from the headers to FILE")
     parser.add_argument("--jaxlib", default="", metavar="VERSION", help="with --write: the jaxlib of these headers")
     parser.add_argument("--commit", default="", metavar="HASH", help="with --write: the XLA commit of these headers")
     return parser.parse_args()
 
 
 def main() -> int:
-    """Compare as the command line says; the process's exit status."""
+    """Compare as the command line says, and return the exit status."""
     arguments = _arguments()
     description: Description = json.loads(DESCRIPTION.read_text())
     first: Path = arguments.what[0]
@@ -172,7 +172,7 @@ def main() -> int:
     elif first.is_dir() or first.suffix == ".h":
         other = headers.describe(headers.headers_of(first) if first.is_dir() else arguments.what)
         if not other["structs"]:
-            raise SystemExit(f"{first} has none of {', '.join(headers.HEADERS)}.")
+            raise SystemExit(f"{first} contains no PJRT headers ({', '.join(headers.HEADERS)}).")
         problems = lacking(description, other)
         if arguments.write:
             origin = {"jaxlib": arguments.jaxlib, "xla_commit": arguments.commit}
@@ -181,7 +181,7 @@ def main() -> int:
         version, jaxlib = _ask(first)
         speaks = {"pjrt_api_version": dict(zip(("major", "minor"), version, strict=True))}
         problems = [*_lacking_version(description, speaks), *_lacking_in(description, names_in(jaxlib))]
-    print("\n".join(problems) or f"{DESCRIPTION.name} lacks nothing of this.")
+    print("\n".join(problems) or f"{DESCRIPTION.name} covers this version completely.")
     return 1 if problems else 0
 
 

@@ -1,9 +1,15 @@
-"""Which fields of an argument struct are recorded, and how: decided from their types and the C API's own conventions.
+"""The recorded fields of an argument struct and their encoding, derived from types and the C API's conventions.
 
-The conventions: `const char* x` goes with `size_t x_size`; `const T* xs` with `size_t num_xs`; `const char** xs` with
-`const size_t* x_sizes`; a pointer to a described struct is followed once; a pointer to an opaque one is an object's
-identity; `PJRT_Buffer_Type` with dims gives bytes. A list is an output where its count is one, and the other way about;
-so is what comes with a deleter.
+The conventions:
+
+- `const char* x` has the length `size_t x_size`
+- `const T* xs` has the count `size_t num_xs`
+- `const char** xs` has the lengths `const size_t* x_sizes`
+- a pointer to a described struct is followed once
+- a pointer to an opaque struct is an object's identity
+- `PJRT_Buffer_Type` with dims determines a size in bytes
+
+A list is an output if its count is one, and vice versa. A field with a deleter is an output too.
 """
 
 from __future__ import annotations
@@ -14,7 +20,7 @@ from dataclasses import dataclass
 
 from pjrt_abi import Abi, Field, Struct
 
-# The counts of lists that no convention tells, from the comments of the API's headers.
+# The counts of lists without a convention, from the comments in the API's headers.
 COUNTS = {
     ("PJRT_ExecuteOptions", "task_ids"): "num_tasks",
     ("PJRT_ExecuteOptions", "incarnation_ids"): "num_tasks",
@@ -33,7 +39,7 @@ COUNTS = {
     ("PJRT_Transfers_PJRT_Client_CrossHostSendBuffers_Args", "send_events"): "num_buffers",
     ("PJRT_Transfers_PJRT_Client_CrossHostReceiveBuffers_Args", "buffers"): "num_shapes",
 }
-# Outputs that no comment in the headers marks as such, or not beside the field.
+# Outputs that the headers do not mark as such, or not next to the field.
 OUTPUTS = {
     ("PJRT_Client_DefaultDeviceAssignment_Args", "default_assignment"),
     ("PJRT_TpuTopology_GetRoutingStrategy_Args", "routing_strategy"),
@@ -43,7 +49,7 @@ OUTPUTS = {
     ("PJRT_Triton_Compile_Args", "out_smem_bytes"),
     ("PJRT_Triton_Compile_Args", "out_path"),
 }
-# Lists with a row for each device: how many devices, and how long a row is. `outputs_of` asks the plug-in.
+# Lists with a row for each device: number of devices and length of a row. `outputs_of` queries the plug-in.
 ROWS = {
     ("PJRT_LoadedExecutable_Execute_Args", "argument_lists"): ("args->num_devices", "args->num_args"),
     ("PJRT_LoadedExecutable_Execute_Args", "output_lists"): ("args->num_devices", "outputs_of(args->executable)"),
@@ -52,10 +58,10 @@ UNSIGNED = {"size_t", "uint64_t", "uint32_t", "uintptr_t"}
 SIGNED = {"int", "int64_t", "int32_t", "intptr_t"}
 REAL = {"float", "double"}
 LISTED = {"int64_t", "size_t", "int", "int32_t"}
-# A program that is given to be compiled, and what else has an executable made.
+# A program to compile, and other calls that create an executable.
 PROGRAM = "const PJRT_Program*"
 LOADS = {"PJRT_Executable_DeserializeAndLoad_Args"}
-# What a program is compiled with: a serialised message, which is kept as the program is.
+# A program's compile options: a serialised message, kept like the program.
 OPTIONS = "compile_options"
 BOOKKEEPING = {"struct_size", "extension_start", "vtable"}
 
@@ -64,8 +70,8 @@ BOOKKEEPING = {"struct_size", "extension_start", "vtable"}
 class Value:
     """A recorded value: its `name` (dotted inside a nested struct), and the C++ statement that writes it.
 
-    `{writer}` and `{index}` in `statement` stand for the argument writer and the value's index in its function;
-    `guard` is a condition under which the statement may run.
+    In `statement`, `{writer}` is the argument writer and `{index}` the value's index in its function. `guard` is the
+    C++ condition for the statement.
     """
 
     name: str
@@ -75,7 +81,7 @@ class Value:
 
 
 def values(abi: Abi, struct: Struct) -> list[Value]:
-    """The recorded values of an argument struct, in the order of its fields. `args` names the struct in C++."""
+    """The recorded values of an argument struct, in field order. C++ calls the struct `args`."""
     return list(_values(abi, struct, "args", "", nested=False))
 
 
@@ -87,7 +93,7 @@ def _values(abi: Abi, struct: Struct, pointer: str, prefix: str, *, nested: bool
             continue
         guard = f"has({pointer}, &{struct.name}::{field.name})" if struct.field("struct_size") else "true"
         returned = is_output(abi, struct, field)
-        if returned and field.since:  # an older plug-in leaves what its caller's struct has there
+        if returned and field.since:  # an older plug-in does not write fields that it does not know
             guard += f" && minor_version >= {field.since}"
         if nested and not pointer.startswith("(&"):
             guard = f"{pointer} != nullptr && {guard}"
@@ -117,7 +123,7 @@ def _values(abi: Abi, struct: Struct, pointer: str, prefix: str, *, nested: bool
 
 
 def _is_followed(abi: Abi, target: str) -> bool:
-    """Whether the members of this struct are recorded; lists of PJRT_NamedValue have a writer of their own."""
+    """Whether the members of this struct are recorded. Lists of PJRT_NamedValue have their own writer."""
     fields = [field for field in abi.structs[target].fields if field.name not in BOOKKEEPING]
     return bool(fields) and target != "PJRT_NamedValue"
 
@@ -127,7 +133,7 @@ def _buffer_type(struct: Struct) -> str | None:
 
 
 def count_name(struct: Struct, field: Field) -> str | None:
-    """The sibling that holds how many elements (or bytes) a pointer field points at, None if there is none."""
+    """The sibling field with the number of elements or bytes behind a pointer field, or None."""
     if field.name is None or "*" not in field.type:
         return None
     if (struct.name, field.name) in COUNTS:
@@ -142,7 +148,7 @@ def count_name(struct: Struct, field: Field) -> str | None:
 
 
 def _is_counted(abi: Abi, struct: Struct, field: Field) -> bool:
-    """Whether what is recorded of a field says its count as well; the size of plain memory is a value of its own."""
+    """Whether the recorded field implies its count. The size of plain memory is a separate value."""
     count = count_name(struct, field)
     return count is not None and f"args->{count}" in (_statement(abi, struct, field, "args") or "")
 
@@ -160,7 +166,7 @@ def is_output(abi: Abi, struct: Struct, field: Field) -> bool:
 
 
 def sizes_name(struct: Struct, field: Field) -> str | None:
-    """The sibling that holds the length of each text (or list) of a list of those, None if there is none."""
+    """The sibling field with the lengths of the texts (or lists) in a list, or None."""
     if field.name is None or "*" not in field.type:
         return None
     for candidate in (f"{field.name}_sizes", f"{field.name.removesuffix('s')}_sizes", f"{field.name}_size"):
@@ -171,7 +177,7 @@ def sizes_name(struct: Struct, field: Field) -> str | None:
 
 
 def list_of_lists_count(struct: Struct, field: Field) -> str | None:
-    """The field that counts the texts (or lists): the one named so, else the struct's only other count."""
+    """The field with the number of texts (or lists): the one named by convention, or else the struct's only count."""
     named = count_name(struct, field)
     counts = [other.name for other in struct.fields if other.name and other.name.startswith("num_")]
     if named or len(counts) != 1:
@@ -180,7 +186,7 @@ def list_of_lists_count(struct: Struct, field: Field) -> str | None:
 
 
 def _statement(abi: Abi, struct: Struct, field: Field, pointer: str) -> str | None:
-    """The C++ statement that records one field, None where there is nothing to say (callbacks, deleters)."""
+    """The C++ statement that records one field; None for callbacks and deleters."""
     access = f"{pointer}->{field.name}"
     if scalar := _scalar(abi, field.type, access):
         return scalar
@@ -198,7 +204,7 @@ def _statement(abi: Abi, struct: Struct, field: Field, pointer: str) -> str | No
 
 
 def _list_of_lists(c_type: str, access: str, sizes: str, count: str) -> str:
-    """A list of texts, or lists of integers of which one begins where the last one ended."""
+    """A list of texts, or consecutive lists of integers."""
     if "char" in c_type:
         return f"texts({{writer}}, {{index}}, {access}, {sizes}, {count});"
     return f"{{writer}}.integers({{index}}, {access}, total({sizes}, {count}));"

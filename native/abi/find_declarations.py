@@ -1,7 +1,7 @@
 """Find the lines on which the public headers declare each function: `python find_declarations.py XLA_CLONE`.
 
-The clone needs the commits of both descriptions (`pjrt_c_api_*.json`, `tpu_c_api_*.json`). Only numbers are kept, in
-`declarations.json`: which file and line at which commit.
+The clone needs the commits of both descriptions (`pjrt_c_api_*.json`, `tpu_c_api_*.json`). `declarations.json` stores
+only the commit, and the file and line of each declaration.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FUNCTION = re.compile(r"^(?:TFTPU_CAPI_EXPORT\s+)?[A-Za-z_][\w\s*]*?\b(?P<name>
 
 
 def main(clone: Path) -> None:
-    """Write the lines of the declarations of both APIs, and say which functions have none."""
+    """Write the declaration lines of both APIs, and print the functions without a declaration."""
     pjrt = json.loads(generate_guidebook.DATA.read_text())
     tpu = json.loads(tpu_abi.DATA.read_text())
     names = {function.name for function in generate_guidebook.functions()}
@@ -40,7 +40,7 @@ def main(clone: Path) -> None:
     }
     TARGET.write_text(json.dumps(found, indent=0, sort_keys=True) + "\n")
     lines = {name for api in found.values() for name in api["lines"]}
-    print(f"{len(lines)} of {len(names)} found; not: {', '.join(sorted(names - lines)) or 'none'}")
+    print(f"found {len(lines)} of {len(names)} declarations; missing: {', '.join(sorted(names - lines)) or 'none'}")
 
 
 def _of_api(clone: Path, commit: str, api: str, names: set[str]) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def _of_api(clone: Path, commit: str, api: str, names: set[str]) -> dict[str, An
 
 
 def _declared(text: str) -> Iterator[tuple[str, int]]:
-    """The functions of tables, and where each is declared: as a type, or in the table itself."""
+    """The functions of tables with the position of each declaration: as a type, or in the table itself."""
     yield from ((match["name"], match.start()) for match in _TYPEDEF.finditer(text))
     for struct in _STRUCT.finditer(text):
         for member in _MEMBER.finditer(struct["body"]):

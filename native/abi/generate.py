@@ -1,9 +1,10 @@
-"""Generate the C++ that follows from the data in this folder: `python generate.py OUTPUT_FOLDER`.
+"""Generate C++ from the data in this folder: `python generate.py OUTPUT_FOLDER`.
 
-Writes the PJRT header, its layout check, the traced table, the tables of UNIMPLEMENTED answers, of failures on
-demand and of behaviours; the same of the legacy TPU C API, whose functions are exported one by one; and the layouts of
-CPython.
-A file is only touched when its text changes, so that a build stays incremental.
+For PJRT: the header, its layout check, the traced table, and the tables of UNIMPLEMENTED answers, fault injection and
+behaviours. For the legacy TPU C API: the same kinds of files, with individually exported functions. For CPython: the
+layouts.
+
+Writes a file only if its text changes, so that builds stay incremental.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def main(output: Path) -> None:
 
 
 def cpython_layouts(layouts: dict[str, dict[str, int]]) -> str:
-    """A header with the struct `PythonLayout` and one constant of it per minor version; -1: not in that version."""
+    """A header with the struct `PythonLayout` and its value for each minor version. -1 marks a missing member."""
     names = sorted({name for layout in layouts.values() for name in layout})
     lines = [generate_trace.NOTICE, "#pragma once", "namespace framedex::recorder {", "struct PythonLayout {"]
     lines += ["  int minor;", *(f"  int {name.replace('.', '_')};" for name in names), "};"]

@@ -1,7 +1,7 @@
-"""Write what behaviours need to know of the PJRT table: `python generate_behaviour_data.py [OUTPUT]`.
+"""Write the description of the PJRT table for behaviours: `python generate_behaviour_data.py [OUTPUT]`.
 
-The functions, their argument structs with the way each field is read, and the enumerators, as JSON:
-`native/framedex_native/behaviour/functions.json`, which is committed; a test holds it to the ABI's data.
+The JSON contains the functions, their argument structs with the decoding of each field, and the enumerators. It is
+committed as `native/framedex_native/behaviour/functions.json`. A test compares it with the ABI's data.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from pjrt_abi import Abi, Field, Struct
 HERE = Path(__file__).parent
 ABI = HERE / "pjrt_c_api_0.112.json"
 DATA = HERE.parent / "framedex_native" / "behaviour" / "functions.json"
-# The letters of Python's module `struct`, on LP64.
+# Type letters of Python's module `struct`, on LP64.
 NUMBERS = {
     "size_t": "Q", "uint64_t": "Q", "uintptr_t": "Q", "uint32_t": "I", "int64_t": "q", "intptr_t": "q", "int32_t": "i",
     "int": "i", "bool": "?", "float": "f", "double": "d",
 }  # fmt: skip
-# Texts of the API that are messages or programs, not words.
+# Text fields of the API that hold binary data.
 _BYTES = re.compile(r"code|compile_options|.*serialized_.*")
 NAMED_VALUE = "PJRT_NamedValue"
 COUNTED = ("text", "bytes", "numbers", "enums", "handles", "structs", "struct_pointers", "named_values")
 DIMENSIONS = ("dims", "shape_dims")
-# Outputs that the caller says something by as well: where to, and how much there is room for.
+# Outputs whose initial value matters too: a destination, and its capacity.
 ALSO_INPUTS = {("PJRT_Buffer_ToHostBuffer_Args", "dst"), ("PJRT_Buffer_ToHostBuffer_Args", "dst_size")}
 
 
@@ -59,7 +59,7 @@ def _lines(texts: Iterator[str]) -> str:
 
 
 def _reachable(abi: Abi) -> list[str]:
-    """The argument structs of the functions, and what these lead to."""
+    """The argument structs of the functions, and all structs reachable from them."""
     found = dict.fromkeys(function.arguments for function in abi.functions)
     waiting = list(found)
     while waiting:
@@ -93,7 +93,7 @@ def _struct(abi: Abi, struct: Struct) -> dict[str, Any]:
 
 
 def _union(abi: Abi, struct: Struct, union: Field) -> Iterator[dict[str, Any]]:
-    """The members of a union: where its `type` has enumerators of their names, each is there with its own."""
+    """The members of a union. If `type` has an enumerator of a member's name, that enumerator selects the member."""
     kind = struct.field("type")
     enumerators = {short(kind.type, name) for name in abi.enums[kind.type]} if kind else set()
     for member in union.members:
@@ -103,8 +103,11 @@ def _union(abi: Abi, struct: Struct, union: Field) -> Iterator[dict[str, Any]]:
 
 
 def _field(abi: Abi, struct: Struct, field: Field) -> dict[str, Any]:
-    """How a field is read: `kind`, and by it `of` (which number, enumeration, struct or object), `count` and `sizes`
-    (the fields with its length and with those of its elements)."""
+    """The JSON entry of a field.
+
+    `kind` selects the decoder. `of` names the number type, enumeration, struct or object type. `count` and `sizes` name
+    the fields with its length and with the lengths of its elements.
+    """
     kind, of = _kind(abi, struct, field)
     entry: dict[str, Any] = {"name": field.name, "offset": field.offset, "kind": kind, "of": of}
     if kind in ("texts", "number_lists"):
@@ -123,7 +126,7 @@ def _field(abi: Abi, struct: Struct, field: Field) -> dict[str, Any]:
 
 
 def _is_filled(struct: Struct, field: Field, entry: dict[str, Any]) -> bool:
-    """Whether the caller brings the memory that an output is written to: its length is an input then."""
+    """Whether the caller allocates the memory of an output, so that its length is an input."""
     count = struct.field(entry["count"]) if isinstance(entry.get("count"), str) else None
     if entry["kind"] == "rows":
         return True

@@ -1,4 +1,4 @@
-"""Write the table of the layer of behaviours: one wrapper per function, and what the layer knows of each."""
+"""Write the table of the behaviour layer: one wrapper for each function, and the layer's facts about the function."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pjrt_abi import API_STRUCT, Abi, Field, Function
 
 
 def behaviour_table(abi: Abi) -> str:
-    """The wrappers, and `kFunctions`, which has a row for each."""
+    """The wrappers, and `kFunctions` with a row for each."""
     lines = [NOTICE, '#include "pjrt/behaviours/functions.h"', '#include "pjrt/behaviours/wrapping.h"']
     lines += ["namespace framedex::behaviours {", "namespace {"]
     for number, function in enumerate(abi.functions):
@@ -30,7 +30,7 @@ def behaviour_table(abi: Abi) -> str:
 
 
 def takes_only_values(abi: Abi, function: Function) -> bool:
-    """Whether the function is given handles, numbers and callbacks alone: a copy of its argument struct has it all."""
+    """Whether all inputs are handles, numbers and callbacks, so that a copy of the argument struct is complete."""
     fields = abi.structs[function.arguments].fields
     return all(_is_value(abi, field) for field in fields if not field.is_output and field.name != "extension_start")
 

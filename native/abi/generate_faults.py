@@ -1,4 +1,4 @@
-"""Write the table that fails on demand: wrappers that are put around the mock's table where rules ask for it."""
+"""Write the fault injection table: wrappers around the mock's table, installed where fault rules need them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from generate_trace import NOTICE
 from pjrt_abi import Abi, Field, Function
 
-# What does work on a device, and so fails on one that has failed. Everything else is the host's: descriptions, sizes,
-# releases. That is a choice of the mock, not of the ABI.
+# Functions that work on a device, and fail on a failed device. All others run on the host: descriptions, sizes,
+# releases. The mock makes this choice; the ABI does not.
 DEVICE_WORK = {
     "PJRT_Client_BufferFromHostBuffer",
     "PJRT_Client_CreateUninitializedBuffer",
@@ -25,7 +25,7 @@ PLACES = ("PJRT_Device*", "PJRT_Memory*", "PJRT_Buffer*", "PJRT_LoadedExecutable
 
 
 def fault_table(abi: Abi) -> str:
-    """The wrappers, the names that rules may use, and `wrap_with_faults(inner, wrapped)`."""
+    """The wrappers, the function names that rules accept, and `wrap_with_faults(inner, wrapped)`."""
     functions = [function for function in abi.functions if can_fail(function)]
     lines = [NOTICE, '#include "pjrt/mock/faults.h"', "namespace framedex::mock {", "namespace {"]
     lines += ["const PJRT_Api* inner = nullptr;"]
@@ -39,7 +39,7 @@ def fault_table(abi: Abi) -> str:
 
 
 def can_fail(function: Function) -> bool:
-    """Whether a rule may name the function. Functions that read an error return no error of their own."""
+    """Whether a rule may name the function. Functions that read an error do not return one."""
     return function.returns_error and not function.name.startswith("PJRT_Error_")
 
 
@@ -55,7 +55,7 @@ def _wrapper(index: int, function: Function, fields: tuple[Field, ...]) -> Itera
         yield f"  if (PJRT_Error* error = call.device_failure([args](int device) {{ return {uses}; }}, {is_execute}))"
         yield "    return error;"
     yield "  if (PJRT_Error* error = call.failure()) return error;"
-    # A call that only asks for a size leaves the event as it was.
+    # A size query leaves the event unchanged.
     yield from (f"  args->{field.name} = nullptr;" for field in events)
     yield f"  PJRT_Error* error = inner->{function.name}(args);"
     yield from (f"  if (error == nullptr) call.fail_event(args->{field.name});" for field in events)
@@ -67,7 +67,7 @@ def _wrapper(index: int, function: Function, fields: tuple[Field, ...]) -> Itera
 
 
 def _has_events(abi: Abi, function: Function) -> str:
-    """Whether it hands out events of the work that it starts."""
+    """Whether the function returns events of work that it starts."""
     outputs = {field.type for field in abi.structs[function.arguments].fields if field.is_output}
     starts_work = not function.name.startswith("PJRT_Event_")
     return str(starts_work and not outputs.isdisjoint({"PJRT_Event*", "PJRT_Event**"})).lower()

@@ -1,6 +1,6 @@
-"""Write the indexer's table of FFI enumerators: `python generate_ffi.py`; a test holds it against the data.
+"""Write the indexer's table of FFI enumerators: `python generate_ffi.py`. A test compares it with the data.
 
-The C++ types of handlers name dtypes by their number, as in `xla::ffi::Buffer<(xla::ffi::DataType)11, 2>`.
+The C++ types of handlers contain dtypes as numbers: `xla::ffi::Buffer<(xla::ffi::DataType)11, 2>`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _DTYPES = "XLA_FFI_DataType"
 
 
 def main() -> None:
-    """Write the table where the indexer reads it."""
+    """Write the table to the indexer's folder."""
     TARGET.write_text(table(pjrt_abi.load(DATA)))
 
 

@@ -1,7 +1,7 @@
-"""Write what the guidebook says of functions by the ABI: `python generate_guidebook.py`; a test holds it to the data.
+"""Write the guidebook's table of functions: `python generate_guidebook.py`. A test compares it with the data.
 
-All functions of the PJRT table, of its extensions, of the tables that objects have of their own, and of the C API of
-jaxlib 0.4.13. A member of a struct that an argument points to counts as a field, dotted, as it is recorded.
+It contains the functions of the PJRT table, of its extensions, of objects' own tables, and of the C API of jaxlib
+0.4.13. Members of a struct that an argument points to count as fields with dotted names, as in recordings.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SIGNATURE = re.compile(r"(?P<returns>.+?) \(\*\)\((?P<parameters>.*)\)")
 
 @dataclass(frozen=True)
 class Parameter:
-    """A field of an argument struct or a parameter; `since` is None where the history does not go back that far."""
+    """A parameter, or a field of an argument struct. `since` is None if the version is older than the history."""
 
     name: str
     type: str
@@ -37,7 +37,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Function:
-    """A function as the guidebook has it; see `framedex.model.guidebook`."""
+    """A function in the guidebook; see `framedex.model.guidebook`."""
 
     name: str
     kind: str
@@ -49,12 +49,12 @@ class Function:
 
 
 def main() -> None:
-    """Write the table where the guidebook reads it."""
+    """Write the table to the guidebook's folder."""
     TARGET.write_text(table())
 
 
 def table() -> str:
-    """The table as JSON, one function a line."""
+    """The table as JSON, one function per line."""
     declared = json.loads(DECLARATIONS.read_text())
     commits = [declared[api]["commit"] for api in ("pjrt", "tpu")]
     lines = {
@@ -85,13 +85,13 @@ def table() -> str:
 
 
 def _releases() -> list[tuple[str, int, int]]:
-    """The releases of jaxlib, each with the minor version of its API and how many functions that has."""
+    """The releases of jaxlib, each with its minor API version and its number of functions."""
     told = json.loads(HISTORY.read_text())["releases"]
     return [(release["jaxlib"], release["minor"], release["functions"]) for release in told]
 
 
 def functions() -> Iterator[Function]:
-    """Every function, in the order of its table."""
+    """Every function, in table order."""
     history = json.loads(HISTORY.read_text())
     oldest = min(release["minor"] for release in history["releases"])
     abi = pjrt_abi.load(DATA, HISTORY)
@@ -113,7 +113,7 @@ def functions() -> Iterator[Function]:
 
 
 def _fields(abi: Abi, arguments: str, oldest: int) -> Iterator[Parameter]:
-    """The fields of an argument struct, each followed by those of a struct that it points to."""
+    """The fields of an argument struct, each followed by the fields of a struct that it points to."""
     struct = abi.structs[arguments]
     outputs = {value.name for value in values(abi, struct) if value.is_output}
     for field in struct.fields:
@@ -129,7 +129,7 @@ def _fields(abi: Abi, arguments: str, oldest: int) -> Iterator[Parameter]:
 
 
 def _is_followed(struct: Struct) -> bool:
-    """Whether what is in it belongs to the call: not an object with functions of its own, nor an extension."""
+    """Whether the struct belongs to the call: it is neither an extension nor an object with its own functions."""
     return struct.name not in (EXTENSION_BASE, API_STRUCT) and struct.field("vtable") is None
 
 
@@ -148,12 +148,12 @@ def _own_functions(struct: Struct, oldest: int) -> Iterator[Function]:
 
 
 def _split(parameters: str) -> list[str]:
-    """The types of parameters, between commas that are in no brackets."""
+    """The types of parameters, split at commas outside of parentheses."""
     return [part.strip() for part in re.split(r",(?![^()]*\))", parameters) if part.strip()]
 
 
 def _later(since: int | None, oldest: int) -> int | None:
-    """The version that brought something; None where it may have been there before the oldest that is known."""
+    """The version that added something; None if the oldest known version may already contain it."""
     return since if since and since > oldest else None
 
 

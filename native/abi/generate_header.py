@@ -20,7 +20,7 @@ def header(abi: Abi) -> str:
             "#include <stdint.h>",
             "#ifdef __cplusplus",
             'extern "C" {',
-            # Of a type of its own, so that a value which a newer caller has is no undefined behaviour.
+            # A fixed underlying type makes values from newer callers well-defined.
             "#define FRAMEDEX_ENUM(name) enum name : int",
             "#else",
             "#define FRAMEDEX_ENUM(name) enum name",
@@ -64,7 +64,7 @@ def _enums(abi: Abi) -> Iterator[str]:
 
 
 def _forward_declarations(abi: Abi) -> Iterator[str]:
-    """Every struct, opaque ones included: they are the names that only ever appear behind a pointer."""
+    """Forward declarations of all structs, including opaque ones that appear only behind a pointer."""
     known = set(abi.structs) | set(abi.enums) | _function_typedefs(abi)
     opaque = {name for name, target in abi.typedefs.items() if name == target} - known
     mentioned = {word for struct in abi.structs.values() for field in struct.fields for word in _api_words(field.type)}
@@ -113,7 +113,7 @@ def _members(fields: tuple[Field, ...]) -> Iterator[str]:
 
 
 def declare(c_type: str, name: str) -> str:
-    """A C declaration of `name`: the name goes inside the parentheses of a pointer to function."""
+    """Declare `name` with a C type. In a pointer to a function, the name goes inside the parentheses."""
     if "(*)" in c_type:
         return c_type.replace("(*)", f"(*{name})", 1)
     array = re.fullmatch(r"(.*?)(\[\d+\])", c_type)

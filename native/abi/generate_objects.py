@@ -1,11 +1,11 @@
-"""Write the indexer's table of PJRT objects: `python generate_objects.py`; a test holds it against the data.
+"""Write the indexer's table of PJRT objects: `python generate_objects.py`. A test compares it with the data.
 
-For every function of the C API and its extensions it says which recorded values are outputs, and which of them are
-objects: of which type, and what the call does to them. All of it follows from the types of the argument structs and
-from how the C API names its functions; what its comments alone tell is in `OWNED_BY_ANOTHER`.
+For every function of the C API and its extensions, the table lists the outputs among the recorded values. It also lists
+the objects, with their type and the effect of the call on them. All of this follows from the types of the argument
+structs and the naming conventions of the C API. `OWNED_BY_ANOTHER` holds facts that only the API's comments state.
 
-The table is committed beside its reader, because an index outlives the build that recorded a capture: names are only
-ever added to the C API, so the newest table reads the older captures as well.
+The table is committed next to its reader, because an index outlives the build that recorded a capture. The C API only
+ever adds names, so the newest table also reads older captures.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DATA = Path(__file__).with_name("pjrt_c_api_0.112.json")
 TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "objects" / "pjrt_objects.json"
 
 # pjrt_c_api.h: "topology is owned by the client and should not be deleted by the caller."
-# pjrt_c_api_layouts_extension.h: layouts of an executable are owned by it and live as long.
+# pjrt_c_api_layouts_extension.h: an executable owns its layouts, and they live as long as it does.
 OWNED_BY_ANOTHER = {
     ("PJRT_Client_TopologyDescription", "topology"),
     ("PJRT_Layouts_PJRT_Executable_GetOutputLayouts", "layouts"),
@@ -32,7 +32,7 @@ OWNED_BY_ANOTHER = {
 
 
 def main() -> None:
-    """Write the table where the indexer reads it."""
+    """Write the table to the indexer's folder."""
     TARGET.write_text(table(pjrt_abi.load(DATA)))
 
 
@@ -46,10 +46,10 @@ def table(abi: Abi) -> str:
 
 
 def _functions(abi: Abi) -> dict[str, Struct]:
-    """The argument struct of every function, those of extensions and of callbacks included, by the function's name."""
+    """The argument structs of all functions, including extensions and callbacks, by function name."""
     arguments = [name for name in abi.structs if name.startswith("PJRT_") and name.endswith("_Args")]
     named = {name.removesuffix("_Args"): name for name in arguments}
-    for name, target in abi.typedefs.items():  # a few are not named for their struct
+    for name, target in abi.typedefs.items():  # some function types are not named after their struct
         signature = re.search(r"\((\w+)\*\)$", target)
         if signature and signature[1] in arguments:
             named[name] = signature[1]
@@ -57,9 +57,9 @@ def _functions(abi: Abi) -> dict[str, Struct]:
 
 
 def _object_types(abi: Abi) -> dict[str, str | None]:
-    """The types of objects, each with the function that destroys them (None: they belong to another object).
+    """The object types with their destroying functions; None for types that another object owns.
 
-    An object is what a function takes first, behind a pointer whose target the C API keeps to itself.
+    An object is the first argument of a function: a pointer to a type that is opaque in the C API.
     """
     receivers = {
         _target(fields[0])
@@ -67,7 +67,7 @@ def _object_types(abi: Abi) -> dict[str, str | None]:
         if (fields := [field for field in struct.fields if field.name not in ("struct_size", "extension_start")])
     }
     found: dict[str, str | None] = {name: None for name in sorted(receivers) if name and _is_opaque(abi, name)}
-    for word in ("Delete", "Destroy"):  # where a type has both, Delete leaves the object to be destroyed
+    for word in ("Delete", "Destroy"):  # Destroy overrides Delete: a deleted object must still be destroyed
         for name, struct in _functions(abi).items():
             objects = [target for field in struct.fields if (target := _target(field)) in found]
             if re.search(f"_{word}(_|[A-Z]|$)", name) and len(objects) == 1:
@@ -114,10 +114,10 @@ def _function(abi: Abi, name: str, struct: Struct, types: dict[str, str | None])
 
 
 def _works(abi: Abi, struct: Struct, objects: dict[str, dict[str, Any]]) -> bool:
-    """Whether a call compiles, loads or runs a program, or moves data: what a program is run for.
+    """Whether a call does a program's actual work: it compiles, loads or runs a program, or moves data.
 
-    It makes something that holds memory of a device, and so can be deleted, or with which programs are compiled, or an
-    event of what it was given data for; or it is given a program.
+    Such a call takes a program, creates an object that holds device memory or compiles programs, or returns an event
+    for received data.
     """
     made = {known["type"] for known in objects.values() if known["role"] == "creates"}
     holders = {_word(name.removesuffix("_Delete")) for name in _functions(abi) if name.endswith("_Delete")}
@@ -131,7 +131,7 @@ def _takes_program(struct: Struct) -> bool:
 
 
 def _arrays(abi: Abi) -> set[str]:
-    """The types of objects that have a shape, and so a size."""
+    """The object types that have a shape, and thus a size."""
     return {_word(name.removesuffix("_Dimensions")) for name in _functions(abi) if name.endswith("_Dimensions")}
 
 
@@ -140,12 +140,12 @@ def _role(function: str, field: Field, destroyer: str | None, is_output: bool) -
         return "names" if destroyer is None or (function, field.name) in OWNED_BY_ANOTHER else "creates"
     if function == destroyer:
         return "destroys"
-    # A buffer that was donated is as good as deleted: only its handle is left.
+    # A donated buffer is like a deleted one: only its handle remains.
     return "deletes" if re.search(r"_(Delete|Donate\w*)$", function) else "uses"
 
 
 def _field(abi: Abi, struct: Struct, name: str) -> Field | None:
-    """The field behind the name of a recorded value, dotted where it is in a nested struct; None: it has none."""
+    """The field of a recorded value, whose name is dotted in a nested struct; None for values without a field."""
     first, _, rest = name.partition(".")
     field = struct.field(first)
     if field is None or not rest:
@@ -155,7 +155,7 @@ def _field(abi: Abi, struct: Struct, name: str) -> Field | None:
 
 
 def _target(field: Field) -> str:
-    """What a field points to, or is, without qualifiers."""
+    """The type of a field without qualifiers and pointers."""
     return re.sub(r"\bconst\b|[*\s]", "", field.type)
 
 

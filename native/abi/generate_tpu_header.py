@@ -1,5 +1,7 @@
-"""Write the header of the legacy TPU C API from its description: types, the table of functions, and a compile-time
-check of every offset."""
+"""Write the header of the legacy TPU C API from its description.
+
+It contains the types, the table of functions, and a compile-time check of every offset.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ def layout_check(abi: TpuAbi) -> str:
 
 
 def parameters(function: Function) -> str:
-    """The parameters as C++ declares them."""
+    """The C++ parameter list of a function."""
     return ", ".join(f"{parameter.type} {parameter.name}" for parameter in function.parameters)
 
 
@@ -75,7 +77,7 @@ def _struct(struct: Struct) -> Iterator[str]:
 
 
 def _declaration(field: Field) -> str:
-    """A member; what belongs to TensorFlow alone is an address."""
+    """The declaration of a member. Types of TensorFlow become void pointers."""
     c_type, _, extent = re.sub(r"tensorflow::\w+", "void", field.type).partition("[")
     return f"{c_type} {field.name}{'[' + extent if extent else ''}"
 
@@ -89,7 +91,7 @@ def _offsets(fields: tuple[Field, ...], base: int) -> Iterator[tuple[str, int]]:
 
 
 def _names(abi: TpuAbi) -> Iterator[str]:
-    """`element_type_name(type)`, as HLO writes it, and `enumerator(value)`; nullptr for what is unknown."""
+    """The C++ functions `element_type_name(type)`, with HLO's names, and `enumerator(value)`; nullptr if unknown."""
     yield "inline const char* element_type_name(int type) {"
     yield "  switch (type) {"
     for name, value in abi.values["PrimitiveType"].items():

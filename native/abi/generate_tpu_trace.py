@@ -1,5 +1,7 @@
-"""Write the exported functions of the legacy TPU C API, each a recorded boundary with its arguments decoded before and
-after the call, and the table of what answers UNIMPLEMENTED."""
+"""Write the exported functions of the legacy TPU C API, and the table of UNIMPLEMENTED answers.
+
+Each exported function records its call, with the arguments decoded before and after it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from tpu_abi import Function, TpuAbi
 from tpu_decoding import outputs, status, values
 
 BOUNDARY = "tpu_executor"
-# Functions that tell a failure by what they return: the condition, the status code and the message.
+# Functions that report a failure through their result: the condition, the status code and the message.
 FAILURES = {
     "TpuExecutor_Allocate": (
         "returned.opaque == nullptr",
@@ -22,7 +24,7 @@ FAILURES = {
 
 
 def exported_functions(abi: TpuAbi) -> str:
-    """The functions themselves, under the names that jaxlib looks up."""
+    """The definitions of the functions, under the names that jaxlib looks up."""
     lines = [
         NOTICE.format(jaxlib=abi.jaxlib),
         '#include "tpu_legacy/api.h"',
@@ -42,7 +44,7 @@ def exported_functions(abi: TpuAbi) -> str:
 
 
 def unimplemented_table(abi: TpuAbi) -> str:
-    """A table whose every entry clears its outputs and answers UNIMPLEMENTED with the function's name."""
+    """A table whose entries clear their outputs and return UNIMPLEMENTED with the function's name."""
     lines = [
         NOTICE.format(jaxlib=abi.jaxlib),
         '#include "tpu_legacy/api.h"',
@@ -62,7 +64,7 @@ def unimplemented_table(abi: TpuAbi) -> str:
 
 
 def _unnamed(abi: TpuAbi, function: Function) -> str:
-    """The parameters, those that the stub does not use without their names."""
+    """The parameters of a stub, without the names of unused ones."""
     used = {*outputs(function), (status(abi, function) or "").partition("->")[0]}
     return ", ".join(
         f"{parameter.type} {parameter.name}" if parameter.name in used else parameter.type

@@ -1,5 +1,7 @@
-"""Write the traced PJRT table and those of its extensions: one wrapper per function, with its arguments decoded before
-and after the call."""
+"""Write the traced PJRT table and its extension tables.
+
+They have one wrapper for each function, which decodes the arguments before and after the call.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,12 @@ from decoding import Value, values
 from pjrt_abi import API_STRUCT, Abi, Function, Table, extensions, inner_tables
 
 NOTICE = "// Generated from native/abi; do not edit."
-# What has to happen before a call whether it is recorded or not.
+# Statements to run before a call, recorded or not.
 FIRST = {"PJRT_LoadedExecutable_Destroy": "output_counts.forget(args->executable);"}
 
 
 def enumerators(abi: Abi) -> str:
-    """`enumerator(value)` for every enum: its name without the enum's prefix, or nullptr if it is unknown."""
+    """A C++ function `enumerator(value)` for every enum: the name without the enum's prefix, or nullptr if unknown."""
     lines = [NOTICE, "#pragma once", '#include "pjrt_c_api.h"', "namespace framedex::pjrt {"]
     for enum, members in abi.enums.items():
         lines.append(f"inline const char* enumerator({enum} value) {{")
@@ -27,7 +29,7 @@ def enumerators(abi: Abi) -> str:
 
 
 def traced_table(abi: Abi) -> str:
-    """The wrappers, the description of their recorded values, and what puts them around a table and its extensions."""
+    """The wrappers, the descriptions of recorded values, and the functions that wrap a table and its extensions."""
     tables = [_api(abi), *extensions(abi), *inner_tables(abi)]
     functions = [function for table in tables for function in table.functions]
     lines = [
@@ -45,7 +47,7 @@ def traced_table(abi: Abi) -> str:
     ]
     for function in functions:
         lines += _decoders(abi, function)
-    # The names of these functions are those of the API, whose types of functions are outside of this namespace.
+    # These functions have the same names as the API's function types, which are outside of this namespace.
     lines += ["namespace traced {", 'extern "C" {']
     for index, function in enumerate(functions):
         lines += _wrapper(index, function)
@@ -68,7 +70,7 @@ def _api(abi: Abi) -> Table:
 
 
 def unimplemented_table(abi: Abi) -> str:
-    """A table whose every entry answers UNIMPLEMENTED with the function's name; the mock overlays what it has."""
+    """A table whose entries return UNIMPLEMENTED with the function's name. The mock overwrites those it implements."""
     lines = [NOTICE, '#include "pjrt/mock/base/unimplemented.h"', "namespace framedex::mock {"]
     lines.append("PJRT_Api unimplemented() {")
     lines.append("  PJRT_Api table{};")
@@ -130,7 +132,7 @@ def _declaration(table: Table) -> Iterator[str]:
 
 
 def _wrapping(table: Table) -> Iterator[str]:
-    """The function that makes a table of wrappers around a plug-in's; what the plug-in lacks stays null."""
+    """The function that creates a table of wrappers for a plug-in's table. Missing functions stay null."""
     name = table.struct.name
     size = "base.struct_size" if table.type else "struct_size"
     yield f"{name}* trace_{name}(const {name}* plugin) {{"

@@ -1,8 +1,8 @@
-"""Read the C headers of the PJRT C API into the form of the description in this folder (`pjrt_c_api_*.json`).
+"""Parse the C headers of the PJRT C API into the form of the descriptions in this folder (`pjrt_c_api_*.json`).
 
-tree-sitter reads declarations as they stand, so the API's own macros stay visible: PJRT_DEFINE_STRUCT_TRAITS names the
-last field that counts in a struct's `struct_size`, _PJRT_API_STRUCT_FIELD an entry of the table. Sizes and offsets
-follow from the types by the rules of LP64; the build checks them (pjrt_layout_check.cc).
+tree-sitter parses declarations without preprocessing, so the API's own macros stay visible. PJRT_DEFINE_STRUCT_TRAITS
+names the last field that counts in a struct's `struct_size`. _PJRT_API_STRUCT_FIELD declares an entry of the table.
+Sizes and offsets follow from the types on LP64; the build checks them (pjrt_layout_check.cc).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tree_sitter
 import tree_sitter_cpp
 
 OURS = re.compile(r"(?:PJRT|PLUGIN|XLA_FFI)_\w+")
-# Below an XLA checkout. The C++ helpers beside them declare no extern "C" types and are passed over.
+# Relative to an XLA checkout. C++ helpers in the same folders have no extern "C" types and are skipped.
 HEADERS = (
     "xla/pjrt/c/*.h",
     "xla/pjrt/extensions/*/*.h",
@@ -42,13 +42,13 @@ _ATTRIBUTE = re.compile(r"(?<!define )\bPJRT_(?:NO_DISCARD|CAPI_EXPORT)\b")
 _NUMBER = re.compile(r"#define (PJRT_API_M(?:AJOR|INOR)) (\d+)")
 _PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
 
-# A description, as JSON has it.
+# A description, as parsed JSON.
 Description = dict[str, Any]
 
 
 @dataclass
 class _Read:
-    """What the headers say, before sizes and offsets are known."""
+    """The declarations in the headers, before sizes and offsets are known."""
 
     fields: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     enums: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -58,12 +58,12 @@ class _Read:
 
 
 def headers_of(checkout: Path) -> list[Path]:
-    """The C headers of an XLA checkout that the API consists of."""
+    """The C headers of the API in an XLA checkout."""
     return [path for pattern in HEADERS for path in sorted(checkout.glob(pattern)) if 'extern "C"' in path.read_text()]
 
 
 def describe(headers: Iterable[Path]) -> Description:
-    """The functions, structs, enums and typedefs of these headers, and the version that they state."""
+    """The functions, structs, enums, typedefs and version of these headers."""
     read = _Read()
     for path in headers:
         _read(path.read_text(), read)
@@ -82,7 +82,7 @@ def describe(headers: Iterable[Path]) -> Description:
 
 
 def _typedefs(read: _Read) -> dict[str, str]:
-    """The typedefs that C needs besides structs and the table: opaque types, callbacks, functions of extensions."""
+    """The typedefs besides structs and table entries: opaque types, callbacks and functions of extensions."""
     entries = {entry["name"] for entry in read.fields.get(TABLE, ())}
     return {name: target for name, target in read.typedefs.items() if name not in entries and name not in read.fields}
 
@@ -107,7 +107,7 @@ def _read(text: str, read: _Read) -> None:
 
 
 def _declarations(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
-    """The declarations at file scope, those inside include guards included."""
+    """The declarations at file scope, including those in include guards."""
     for child in node.named_children:
         if child.type.startswith("preproc_if"):
             yield from _declarations(child)
@@ -172,14 +172,14 @@ def _enumerators(body: tree_sitter.Node) -> dict[str, int]:
 
 
 def _integer(expression: str, known: dict[str, int]) -> int:
-    """A number, a shift of numbers, or an enumerator that came before."""
+    """Evaluate a number, a shift of numbers, or an earlier enumerator."""
     number, _, shift = expression.strip("()").partition("<<")
     base = known[number.strip()] if number.strip() in known else int(number.strip(" uUlL"), 0)
     return base << int(shift.strip(" uUlL") or "0", 0)
 
 
 def _declared(declarator: tree_sitter.Node | None) -> str:
-    """The name that a declarator declares."""
+    """The name in a declarator."""
     while declarator and declarator.type not in ("identifier", "field_identifier", "type_identifier"):
         inner = declarator.child_by_field_name("declarator")
         declarator = inner or next(iter(declarator.named_children), None)
@@ -187,10 +187,10 @@ def _declared(declarator: tree_sitter.Node | None) -> str:
 
 
 def _type_of(declaration: tree_sitter.Node, declarator: tree_sitter.Node) -> str:
-    """The type in a declaration as one text without the declared name: `const char*`, `void (*)(int, void*)`."""
+    """The type in a declaration, without the declared name: `const char*`, `void (*)(int, void*)`."""
     qualifiers = [_text(child) for child in declaration.children if child.type == "type_qualifier"]
     base = re.sub(r"\b(?:struct|enum) ", "", _text(declaration.child_by_field_name("type")))
-    base = "void" if "::" in base else base  # C++ types stand behind pointers only
+    base = "void" if "::" in base else base  # C++ types occur only behind pointers
     text = " ".join([*qualifiers, base]) + _abstract(declarator)
     return re.sub(r"(?<=\S)\s*\*(?=\s*[*)]|$)", "*", text)
 
@@ -225,13 +225,13 @@ def _text(node: tree_sitter.Node | None) -> str:
 
 
 class _Layout:
-    """Sizes and offsets, in bytes on LP64."""
+    """Computes sizes and offsets in bytes on LP64."""
 
     def __init__(self, read: _Read) -> None:
         self._read = read
 
     def is_known(self, name: str) -> bool:
-        """Whether the sizes of all that a struct holds by value are known; C++ types have none here."""
+        """Whether the sizes of all by-value members are known. C++ types have none here."""
         try:
             self._measure(self._read.fields[name], union=False)
         except KeyError:
@@ -239,7 +239,7 @@ class _Layout:
         return True
 
     def struct(self, name: str) -> Description:
-        """The entry of a struct."""
+        """The description entry of a struct."""
         fields, size, _ = self._measure(self._read.fields[name], union=False)
         last = next((field for field in fields if field["name"] == self._read.last_fields.get(name)), None)
         counted = {} if last is None else {"struct_size": last["offset"] + self._size(last["type"])[0]}
@@ -259,7 +259,7 @@ class _Layout:
         return placed, -(-end // alignment) * alignment, alignment
 
     def _size(self, c_type: str) -> tuple[int, int]:
-        """Size and alignment of a type. Raises KeyError if it is not known."""
+        """The size and alignment of a type. Raises KeyError for an unknown type."""
         plain = c_type.removeprefix("const ")
         if plain.endswith("]"):
             element, _, count = plain[:-1].partition("[")

@@ -1,10 +1,10 @@
-"""Measure where CPython keeps what the frame walker reads, and write it into cpython_layout.json.
+"""Measure the CPython struct offsets that the frame walker needs, and write them to cpython_layout.json.
 
     python measure_cpython_layout.py PYTHON [PYTHON...]
 
-Each PYTHON is an interpreter with its headers. A C program is compiled against its internal headers (`Py_BUILD_CORE`)
-and prints byte offsets; the entry of that minor version in the data file is replaced, the others are kept. The layout
-of these structures is fixed within a minor version, because extension modules built for 3.N.0 must load into 3.N.x.
+Each PYTHON is an interpreter with its headers. A C program that includes the internal headers (`Py_BUILD_CORE`) prints
+byte offsets. They replace the entry of that minor version; other entries stay. The layout of these structures is fixed
+within a minor version, because extension modules built for 3.N.0 must load into 3.N.x.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 DATA = Path(__file__).with_name("cpython_layout.json")
 
-# From 3.14 on, what a frame consists of has a header of its own.
+# Since 3.14 the frame structs have their own header.
 INCLUDES = """\
 #define Py_BUILD_CORE 1
 #include <Python.h>
@@ -31,10 +31,10 @@ INCLUDES = """\
 #include <string.h>
 """
 
-# A str keeps its kind and flags in bit fields: which bits of its state word they are, as a mask.
+# A str keeps its kind and flags in bit fields. This C expression computes their mask in the state word.
 STATE_MASK = "({{ PyASCIIObject text; memset(&text, 0, sizeof text); text.state.{0} = -1; *(unsigned*)&text.state; }})"
 
-# What the walker reads, as C expressions. `frame` is _PyInterpreterFrame, `code` PyCodeObject.
+# The walker's offsets as C expressions. `frame` is _PyInterpreterFrame, `code` PyCodeObject.
 COMMON = {
     "frame.previous": "offsetof(_PyInterpreterFrame, previous)",
     "frame.owner": "offsetof(_PyInterpreterFrame, owner)",
@@ -100,7 +100,7 @@ BY_MINOR = {
 
 
 def main(interpreters: list[str]) -> int:
-    """Measure every interpreter named and rewrite the data file."""
+    """Measure each interpreter and rewrite the data file."""
     if not interpreters:
         print(__doc__, file=sys.stderr)
         return 2
@@ -114,7 +114,7 @@ def main(interpreters: list[str]) -> int:
 
 
 def measure(interpreter: str) -> tuple[int, dict[str, int]]:
-    """The minor version of an interpreter and its layout. Raises CalledProcessError when its headers do not compile."""
+    """The minor version and layout of an interpreter. Raises CalledProcessError if its headers do not compile."""
     query = "import sys, sysconfig; print(sys.version_info.minor, sysconfig.get_paths()['include'])"
     answer = subprocess.run([interpreter, "-c", query], check=True, capture_output=True, text=True).stdout.split()
     minor, include = int(answer[0]), answer[1]
@@ -128,7 +128,7 @@ def measure(interpreter: str) -> tuple[int, dict[str, int]]:
 
 
 def c_program(expressions: dict[str, str]) -> str:
-    """A C program that prints `name value` per expression."""
+    """A C program that prints `name value` for each expression."""
     prints = "\n".join(f'  printf("{name} %zu\\n", (size_t)({value}));' for name, value in expressions.items())
     return f"{INCLUDES}int main(void) {{\n{prints}\n  return 0;\n}}\n"
 

@@ -1,7 +1,7 @@
-"""The PJRT C ABI as data, and the order in which C wants to see it.
+"""The PJRT C ABI as data.
 
-Reads the JSON description of one version of the PJRT C API (functions, argument structs, enums, typedefs; see the
-`about` entry of the file for its units) and the history of its fields. Offsets and sizes are bytes on LP64.
+Reads the JSON description of one version of the PJRT C API (functions, argument structs, enums, typedefs), and the
+history of its fields. The `about` entry of the file explains its units. Offsets and sizes are bytes on LP64.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ EXTENSION_TYPE = "PJRT_Extension_Type"
 
 @dataclass(frozen=True)
 class Field:
-    """A struct member. `name` is None for an anonymous union, whose members are `members`.
+    """A struct member. `name` is None for an anonymous union with the members `members`.
 
-    `since` is the minor version that brought it, 0 where the history does not go back that far.
+    `since` is the minor version that added it, or 0 if it is older than the history.
     """
 
     name: str | None
@@ -35,7 +35,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Struct:
-    """A struct. `struct_size` is what a caller of this version stores in its `struct_size` member (None: has none)."""
+    """A struct. Callers of this version write `struct_size` into it; None if it has no such member."""
 
     name: str
     size: int
@@ -43,15 +43,16 @@ class Struct:
     fields: tuple[Field, ...]
 
     def field(self, name: str) -> Field | None:
-        """The member of that name, or None."""
+        """The member with this name, or None."""
         return next((field for field in self.fields if field.name == name), None)
 
 
 @dataclass(frozen=True)
 class Function:
-    """An entry of a table of functions, which takes a pointer to its argument struct.
+    """A function in a table. It takes a pointer to its argument struct.
 
-    `member` is its member of the struct `table`: of `PJRT_Api` that is its name, in extensions often a shorter one.
+    `member` is its member name in the struct `table`. In `PJRT_Api` it equals the function's name; in extensions it is
+    often shorter.
     """
 
     name: str
@@ -62,15 +63,15 @@ class Function:
 
     @property
     def returns_error(self) -> bool:
-        """Whether it returns an error; the others return void."""
+        """Whether it returns an error. Other functions return void."""
         return self.returns != "void"
 
 
 @dataclass(frozen=True)
 class Table:
-    """A struct whose members are functions: an extension, or a table that one points to.
+    """A struct of functions: an extension, or a table that an extension points to.
 
-    `type` is an extension's enumerator, None for what is no extension; `inner` are the members that point to tables.
+    `type` is the extension's enumerator, or None for other tables. `inner` are the members that point to tables.
     """
 
     struct: Struct
@@ -93,9 +94,9 @@ class Abi:
 
 
 def load(path: Path, history: Path | None = None) -> Abi:
-    """Read an ABI description and add the `PJRT_Api` table itself, which follows from its functions.
+    """Read an ABI description, and add the `PJRT_Api` struct that follows from its functions.
 
-    `history` tells the version that brought each field; without it every field counts as having been there always.
+    `history` gives the version that added each field. Without it, every field counts as original.
     """
     data = json.loads(path.read_text())
     since: dict[str, dict[str, int]] = json.loads(history.read_text())["fields_since"] if history else {}
@@ -137,7 +138,7 @@ def _api_struct(functions: tuple[Function, ...], version_size: int) -> Struct:
 
 
 def extensions(abi: Abi) -> Iterator[Table]:
-    """The extensions that are described and have an enumerator of their own."""
+    """The described extensions with their own enumerator."""
     for struct in abi.structs.values():
         enumerator = _enumerator(abi, struct)
         if enumerator:
@@ -145,7 +146,7 @@ def extensions(abi: Abi) -> Iterator[Table]:
 
 
 def inner_tables(abi: Abi) -> Iterator[Table]:
-    """The tables of functions that extensions point to: that of the profiler."""
+    """The function tables that extensions point to, such as the profiler's."""
     for extension in extensions(abi):
         yield from (_table(abi, abi.structs[_pointee(field.type)], None) for field in extension.inner)
 
@@ -168,7 +169,7 @@ def _table(abi: Abi, struct: Struct, enumerator: str | None) -> Table:
 
 
 def _function(abi: Abi, struct: Struct, field: Field) -> Function | None:
-    """The function that a member points to; None where the member is none or takes anything but an argument struct."""
+    """The function that a member points to; None if it is not a function of one argument struct."""
     named = _pointee(field.type)
     signature = re.fullmatch(r"(\S+) ?(?:\(\*\))? ?\((\w+)\*\)", abi.typedefs.get(named, field.type))
     arguments = abi.typedefs.get(signature[2], signature[2]) if signature else ""

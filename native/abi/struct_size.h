@@ -1,9 +1,9 @@
-// Structs of the C APIs begin with their size, so that either side may know fewer members than the other.
+// Helpers for structs of the C APIs, which begin with their size. Either side may know fewer members than the other.
 #pragma once
 
 namespace framedex::pjrt {
 
-// Whether the struct, as its caller knows it, has the member: callers of older versions pass shorter structs.
+// Returns whether the caller's struct has the member: older callers pass shorter structs.
 template <typename Struct, typename Member>
 bool has(const Struct* arguments, Member Struct::* member) {
   const char* end = reinterpret_cast<const char*>(&(arguments->*member)) + sizeof(Member);

@@ -1,4 +1,4 @@
-"""Structs of a C API as both descriptions have them: in what order a header may define them."""
+"""The definition order of C structs, for both API descriptions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 
 class Field(Protocol):
-    """A field: its type, and its members where it is a struct or union without a name."""
+    """A field: its type, and its members if it is an anonymous struct or union."""
 
     @property
     def type(self) -> str: ...
@@ -28,7 +28,7 @@ Described = TypeVar("Described", bound=Struct)
 
 
 def structs_in_order(structs: Mapping[str, Described]) -> Iterator[Described]:
-    """The structs, each after those that it holds by value, alone or in an array."""
+    """The structs, each after the structs that it contains by value or in an array."""
     done: set[str] = set()
 
     def visit(struct: Described) -> Iterator[Described]:

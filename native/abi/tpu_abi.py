@@ -1,6 +1,6 @@
-"""The legacy TPU C API as data: what a jaxlib of before the PJRT C API looks up in `libtpu.so` by name.
+"""The legacy TPU C API as data: the functions that a jaxlib without PJRT looks up in `libtpu.so` by name.
 
-Reads the JSON description (functions, parameters, structs, enums; see the `about` entry of the file for its units).
+Reads the JSON description (functions, parameters, structs, enums). The `about` entry of the file explains its units.
 Offsets and sizes are bytes on x86-64 LP64.
 """
 
@@ -17,7 +17,7 @@ STATUS = "TF_Status*"
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter; one that the header leaves unnamed is called after its place."""
+    """A parameter. An unnamed one gets its name from its position."""
 
     name: str
     type: str
@@ -32,13 +32,13 @@ class Function:
     parameters: tuple[Parameter, ...]
 
     def has(self, name: str, *types: str) -> bool:
-        """Whether there is a parameter of that name and of one of these types."""
+        """Whether there is a parameter with this name and one of these types."""
         return any(parameter.name == name and parameter.type in types for parameter in self.parameters)
 
 
 @dataclass(frozen=True)
 class Field:
-    """A struct member. `name` is None for an anonymous union, whose members are `members`."""
+    """A struct member. `name` is None for an anonymous union with the members `members`."""
 
     name: str | None
     type: str
@@ -48,20 +48,20 @@ class Field:
 
 @dataclass(frozen=True)
 class Struct:
-    """A struct that callers and library share."""
+    """A struct that callers and the library share."""
 
     name: str
     size: int
     fields: tuple[Field, ...]
 
     def field(self, name: str) -> Field | None:
-        """The member of that name, or None."""
+        """The member with this name, or None."""
         return next((field for field in self.fields if field.name == name), None)
 
 
 @dataclass(frozen=True)
 class TpuAbi:
-    """The API as one jaxlib knows it. `values` are numbers that the API gives a meaning without an enum of its own."""
+    """The API that one jaxlib uses. `values` are numbers whose meaning the API defines without an enum."""
 
     jaxlib: str
     functions: tuple[Function, ...]

@@ -1,8 +1,13 @@
-"""What is recorded of a call of the legacy TPU C API, and how: decided from the types of its parameters.
+"""The recorded values of a legacy TPU C API call and their encoding, derived from the types of its parameters.
 
-The conventions: `char* x` goes with `x_size`; a list `xs` with `xs_size`, `xs_len` or what COUNTS says; a described
-struct is followed, member by member, as far as it says something; a pointer to an opaque one is an object's identity;
-a pointer to a number is an output, and so is a pointer to a pointer. A member `x` counts only where `has_x` says so.
+The conventions:
+
+- `char* x` has the length `x_size`
+- a list `xs` has the count `xs_size`, `xs_len` or the entry in COUNTS
+- a described struct is recorded member by member
+- a pointer to an opaque struct is an object's identity
+- a pointer to a number, or to a pointer, is an output
+- a member `x` is recorded only if `has_x` is true
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from decoding import Value
 from tpu_abi import STATUS, Field, Function, Struct, TpuAbi
 
 INTEGERS = {"int", "int32_t", "int64_t", "uint8_t", "uint32_t", "uint64_t", "size_t", "unsigned int"}
-# Lists whose count no convention tells.
+# The counts of lists without a convention.
 COUNTS = {
     ("TpuComputationPlacer_AssignDevices", "assignment"): "replica_count * computation_count",
     ("TpuComputationPlacer_AssignLocalDevices", "assignment"): "replica_count * computation_count",
@@ -24,7 +29,7 @@ COUNTS = {
     ("TpuStatus_Set", "msg"): "len",
     ("XLA_ComputationLayout", "parameter_layouts"): "parameter_count",
 }
-# Structs that the library fills in.
+# Structs that the library fills.
 OUTPUTS = {
     ("HardwareLayout_HostShapeToDeviceShape", "device_shape"),
     ("TpuCompiler_DefaultDeviceShapeRepresentation", "device_shape"),
@@ -46,7 +51,7 @@ OUTPUTS = {
     ("XlaShapeToTpuShapeRepresentation", "serialized_tpu_shape"),
     ("TfTpu_GetTpuPartitionedCallParams", "params"),
 }
-# What looks like an output and is not: lists that are handed in or back, and room for a list.
+# Inputs that look like outputs: lists that the caller passes or returns, and capacities of lists.
 INPUTS = {
     ("TpuComputationPlacer_AssignDevices", "assignment"),
     ("TpuComputationPlacer_AssignLocalDevices", "assignment"),
@@ -66,7 +71,7 @@ INPUTS = {
     ("TpuTransferManager_TransferBuffersToInfeed", "buffers_size_in_uint32"),
 }
 LISTS = {"Int64List", "IntList", "BoolList", "FloatList", "TileList"}
-# Structs with a writer of their own: the names of the values, each with the function that writes it.
+# Structs with their own writer: the names of the values, each with its writing function.
 WRITERS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "SE_DeviceMemoryBase": (("", "write_memory"), (".size", "write_memory_size")),
     "XLA_Shape": (("", "write_shape"),),
@@ -85,14 +90,14 @@ def values(abi: TpuAbi, function: Function) -> list[Value]:
 
 
 def outputs(function: Function) -> Iterator[str]:
-    """The names of the parameters that point to room for one output."""
+    """The names of the parameters that point to memory for one output."""
     for parameter in function.parameters:
         if parameter.type != STATUS and _is_output(function, parameter.name, parameter.type):
             yield parameter.name
 
 
 def status(abi: TpuAbi, function: Function) -> str | None:
-    """The C++ expression for the status that tells whether a call failed, None where it has none of its own."""
+    """The C++ expression for the status of a call; None if it has no status of its own."""
     if function.has("status", STATUS) and not function.name.startswith("TpuStatus_"):
         return "status"
     for parameter in function.parameters:
@@ -123,7 +128,7 @@ def _values(abi: TpuAbi, function: Function) -> Iterator[Value]:
 
 
 def _is_identity(function: Function, c_type: str) -> bool:
-    """Whether only the address is recorded: what a function frees was filled only as far as its owner needed it."""
+    """Whether only the address is recorded, because a released object may be only partly initialised."""
     return c_type.endswith("*") and ("Free" in function.name or "Destroy" in function.name)
 
 
@@ -142,7 +147,7 @@ def _count(function: Function, name: str) -> str | None:
 
 
 def _counting_parameter(function: Function, name: str) -> str | None:
-    """The parameter that is recorded together with another one, as the length of its text or its list."""
+    """The parameter recorded as the length of another parameter's text or list."""
     count = _count(function, name)
     return count if count and function.has(count, "int", "size_t", "const size_t", "int32_t", "int64_t") else None
 
@@ -156,7 +161,7 @@ Written = Iterator[tuple[str, str, str]]
 
 
 def _one(abi: TpuAbi, name: str, c_type: str, access: str, is_output: bool, count: str | None) -> Written:
-    """What is recorded of one parameter or member: name, C++ statement, guard."""
+    """The recorded values of one parameter or member, as name, C++ statement and guard."""
     plain = c_type.removeprefix("const ").strip()
     pointee = plain.rstrip("*&")
     depth = plain.count("*")

@@ -15,7 +15,7 @@
 namespace framedex::bindings {
 namespace {
 
-// The column as an array that owns it.
+// Returns an array that owns the column.
 py::array column(std::vector<int64_t>&& values) {
   auto kept = std::make_unique<std::vector<int64_t>>(std::move(values));
   const int64_t* data = kept->data();
@@ -53,7 +53,7 @@ py::array widened(const std::vector<Number>& values) {
   return column(std::vector<int64_t>(values.begin(), values.end()));
 }
 
-// As framedex.model.ObjectColumns has them.
+// As in framedex.model.ObjectColumns.
 py::dict to_python(const call_stream::ObjectRows& rows, uint64_t known) {
   std::vector<int64_t> created_kind;
   for (size_t i = 0; i < rows.object.size(); ++i) {

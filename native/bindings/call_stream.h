@@ -1,4 +1,4 @@
-// The calls of a capture as they stream by, for Python.
+// Python bindings of the stream of a capture's calls.
 #pragma once
 
 #include <pybind11/pybind11.h>

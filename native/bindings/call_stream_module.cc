@@ -1,7 +1,6 @@
-// framedex_native._call_stream: what is found out of the calls of a capture as they stream by, for Python.
+// framedex_native._call_stream: Python bindings of the analyses over a capture's stream of calls.
 //
-// Indexers use the stream (call_stream.cc). Its parts by themselves, which are given calls by hand, are for tests and
-// benchmarks.
+// Indexers use the stream (call_stream.cc). Tests and benchmarks use its parts, with calls that they supply.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -32,7 +31,7 @@ using call_stream::RecordedCall;
 using call_stream::Role;
 using call_stream::ViolationKind;
 
-// A name that framedex.objects uses, with what it is here.
+// A name in framedex.objects, with its C++ counterpart.
 template <typename Known>
 using Word = std::pair<const char*, Known>;
 
@@ -56,7 +55,7 @@ Role role_named(const std::string& name) {
   throw py::value_error("There is no role \"" + name + "\" of an object.");
 }
 
-// Of an object's field: name, type, role, whether it is a list.
+// An object field: name, type, role, whether it is a list.
 using Field = std::tuple<std::string, std::string, std::string, bool>;
 
 std::vector<call_stream::ObjectField> to_fields(const std::vector<Field>& fields, ObjectTable* table) {
@@ -81,7 +80,7 @@ void add_function(ObjectTable& table, const std::string& name, const std::vector
   table.add(name, std::move(function));
 }
 
-// The column as an array that owns it.
+// Returns an array that owns the column.
 template <typename Number>
 py::array column(std::vector<Number>&& values) {
   auto kept = std::make_unique<std::vector<Number>>(std::move(values));
@@ -150,7 +149,7 @@ py::dict take_links(CausalLinks& links) {
   return columns;
 }
 
-// The frames and stacks of a capture, as far as links hang on them.
+// The frames and stacks of a capture, reduced to the data that links need.
 struct StackTables {
   std::vector<capture::Stack> stacks;
   std::vector<capture::Frame> frames;
@@ -168,7 +167,7 @@ struct StackTables {
   }
 };
 
-// Goes through the calls from row `begin` up to row `end`.
+// Processes the calls from row `begin` up to row `end`.
 template <typename Follower>
 void add_calls(Follower& follower, const CallColumns& calls, size_t begin, size_t end) {
   py::gil_scoped_release release;

@@ -1,4 +1,4 @@
-// What a capture holds but for its calls, for Python.
+// Python bindings of a capture's tables, without its calls.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -14,7 +14,7 @@ namespace framedex::bindings {
 
 namespace py = pybind11;
 
-// Names and paths on Linux are bytes; what is not UTF-8 becomes surrogates, as everywhere in Python.
+// Decodes names and paths, which are bytes on Linux, with surrogateescape, as Python does.
 inline py::str text(const std::string& bytes) {
   PyObject* decoded = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
   if (decoded == nullptr) throw py::error_already_set();
@@ -27,8 +27,7 @@ inline py::list texts(const std::vector<std::string>& values) {
   return list;
 }
 
-// Makes the module that is being defined raise OSError, with its errno and the path, where the system failed to read a
-// file of a capture.
+// Makes the current module raise OSError, with errno and path, if the system fails to read a capture file.
 void translate_unreadable();
 
 py::dict to_python(const capture::Stops& stops);

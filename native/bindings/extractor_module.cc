@@ -1,4 +1,4 @@
-// framedex_native._extractor: definitions and calls of source files, for Python.
+// framedex_native._extractor: Python bindings of the extraction of definitions and calls from source files.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -16,7 +16,7 @@ namespace extractor = framedex::extractor;
 
 namespace {
 
-// Bytes that are no UTF-8 are garbled in names; the file's problems say so.
+// Replaces bytes of names that are not UTF-8; the file's problems report them.
 py::str text(const std::string& bytes) {
   PyObject* decoded = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace");
   if (decoded == nullptr) throw py::error_already_set();

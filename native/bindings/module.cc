@@ -1,4 +1,4 @@
-// framedex_native._native: the recorder, and what a capture tells without its calls, for Python.
+// framedex_native._native: Python bindings of the recorder, and of a capture's tables without calls.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 

@@ -1,5 +1,4 @@
-// framedex_native._scanner: the lines of a log that something may be found on, and what is remembered of them, for
-// Python.
+// framedex_native._scanner: Python bindings of the log scanner and the line memory.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -28,8 +27,8 @@ py::tuple words_of(std::string_view text, const std::vector<line_scanner::Range>
   return words;
 }
 
-// Gives each line as (begin, stop, end, words). `stop` is before its line break; `words` is None where they do not
-// decide.
+// Returns each line as (begin, stop, end, words). `stop` is before its line break; `words` is None if words do not
+// decide the line.
 py::list scan(const line_scanner::LineScanner& scanner, const py::bytes& content) {
   const std::string_view text = content;
   py::list found;
@@ -44,8 +43,8 @@ bool holds(const line_scanner::LineScanner& scanner, const py::bytes& line) {
   return scanner.next(std::string_view(line), 0).has_value();
 }
 
-// Gives what was noted, and the line that is not known as (begin, stop, end, words, has_outcome, is_worth_keeping), or
-// None at the end of the text.
+// Returns the annotated text and the unknown line as (begin, stop, end, words, has_outcome, is_worth_keeping), or None
+// at the end of the text.
 py::tuple follow(line_scanner::LineMemory& memory, const py::bytes& content, size_t position, size_t shown,
                  const py::dict& answers) {
   const std::string_view text = content;

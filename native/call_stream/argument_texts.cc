@@ -8,7 +8,7 @@
 namespace framedex::call_stream {
 namespace {
 
-// Two sums that a change of any word changes, each in another way.
+// Two independent sums; each changes with any word.
 class TwoHashes {
  public:
   void add(uint64_t word) {

@@ -1,4 +1,4 @@
-// What calls were made with and gave back, as JSON objects, each once.
+// The arguments and results of calls as JSON objects, each distinct object once.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace framedex::call_stream {
 
-// Tells equal values from others by 128 bits that are made of them: a capture of a hundred million calls may have
-// millions of distinct ones, whose texts need not be kept.
+// Numbers distinct values by a 128-bit hash. A capture of a hundred million calls may have millions of distinct values;
+// their texts need not be kept.
 class ArgumentTexts {
  public:
-  // `names` are those of the values, by function.
+  // `names` are the value names, by function.
   explicit ArgumentTexts(const std::vector<std::vector<std::string>>* names) : names_(names) {}
 
-  // The number of what a call of this function had, given its encoded values and those of its return.
+  // Returns the number of a call's arguments and results, from its encoded values and those of its return.
   uint32_t number_of(uint32_t function, const capture::Body& values, const capture::Body& results);
-  // The texts that are new since this was last asked for.
+  // Returns the texts that are new since the last take.
   std::vector<std::string> take();
-  // How many records held values that could not be read.
+  // Returns the number of records with unreadable values.
   uint64_t damaged() const { return damaged_; }
 
  private:
@@ -36,7 +36,7 @@ class ArgumentTexts {
   };
   struct Known {
     uint32_t number;
-    uint32_t damaged;  // how many of its two records are
+    uint32_t damaged;  // how many of its two records are damaged
   };
 
   static Key key_of(uint32_t function, std::string_view values, std::string_view results);
@@ -44,7 +44,7 @@ class ArgumentTexts {
 
   const std::vector<std::vector<std::string>>* names_;
   std::unordered_map<Key, Known, Hash> known_;       // by function and values
-  std::unordered_map<Key, uint32_t, Hash> numbers_;  // by text: several functions may have the same values
+  std::unordered_map<Key, uint32_t, Hash> numbers_;  // by text: functions may share values
   std::vector<std::string> new_;
   uint64_t damaged_ = 0;
 };

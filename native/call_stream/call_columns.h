@@ -10,14 +10,14 @@
 
 namespace framedex::call_stream {
 
-// Calls in the order of their starts, a member for each of RecordedCall's; values in the form of format version 2.
+// Calls ordered by start, a column for each member of RecordedCall. Values are in the form of format version 2.
 class CallColumns {
  public:
   size_t size() const { return calls_.size(); }
   void add(const RecordedCall& call, std::string_view values, std::string_view results);
-  // The call of a row, whose values stay where they are until the next one is added. Throws std::out_of_range.
+  // Returns the call of a row. Its values stay valid until the next add. Throws std::out_of_range.
   RecordedCall at(size_t row) const;
-  // To be called once all are there: which calls are the last of their threads, and which enclose others.
+  // Call once all calls are added: finds the last call of each thread, and enclosing calls.
   void finish();
 
  private:

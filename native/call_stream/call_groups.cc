@@ -2,7 +2,7 @@
 
 namespace framedex::call_stream {
 
-// Seven bits a byte, the lowest first; the sign of the difference is its lowest bit.
+// Encodes the difference with seven bits a byte, lowest first. The lowest bit is its sign.
 void Rows::add(uint64_t row) {
   auto difference = static_cast<int64_t>(row - last_);
   uint64_t rest = static_cast<uint64_t>(difference) << 1 ^ static_cast<uint64_t>(difference >> 63);

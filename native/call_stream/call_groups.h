@@ -1,7 +1,7 @@
-// Calls without Python that have the same fate: what is known so far of who had them made, and what is waited for.
+// Groups of calls without Python that share a fate: the possible callers found so far, and the events they wait for.
 //
-// A link is often decided late: a thread may pause to the end of the program. So calls are kept as the differences of
-// their rows, a byte or two each, and all that is known of them is kept once for all that share it.
+// A link is often decided late: a thread may pause until the program ends. So calls are stored as differences of their
+// rows, a byte or two each, and calls with the same fate share one group.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ inline constexpr uint64_t kNoRow = ~uint64_t{0};
 struct Pause {
   uint32_t thread;
   uint32_t chain;
-  bool is_one_line;  // it did not leave the native call in which the first was made
-  uint64_t after;    // the row of the second call; kNoRow where nothing depends on it any more
+  bool is_one_line;  // the thread stayed in the native call of the first one
+  uint64_t after;    // the row of the second call; kNoRow once nothing depends on it
 
   bool operator<(const Pause& other) const { return key() < other.key(); }
 
@@ -31,15 +31,15 @@ struct Pause {
 };
 
 struct Fate {
-  Piece piece = kNoPiece;        // that the calls belong to
-  bool is_destruction = false;   // which nobody waits for, unless somebody is given what it worked on
-  std::vector<Pause> pauses;     // around the calls, by thread
-  std::vector<uint32_t> paused;  // threads that have made no call since; the least first
+  Piece piece = kNoPiece;        // the piece of the calls
+  bool is_destruction = false;   // only waited for if a thread is given an object that they worked on
+  std::vector<Pause> pauses;     // pauses around the calls, by thread
+  std::vector<uint32_t> paused;  // threads without a later call so far, in ascending order
 
   bool operator<(const Fate& other) const { return key() < other.key(); }
-  // Whether nothing will have a say in it any more.
+  // Whether no later event can change it.
   bool is_decided() const { return piece == kNoPiece && paused.empty(); }
-  // Whether no thread can have had the calls made.
+  // Whether no thread can have caused the calls.
   bool is_hopeless() const { return (pauses.empty() && paused.empty()) || (piece == kNoPiece && is_destruction); }
 
  private:
@@ -48,7 +48,7 @@ struct Fate {
   }
 };
 
-// Rows of calls, each as its difference from the one before.
+// Rows of calls, each stored as the difference from the previous one.
 class Rows {
  public:
   void add(uint64_t row);
@@ -75,10 +75,10 @@ class CallGroups {
     Rows rows;
   };
 
-  // Adds calls to those with the same fate.
+  // Adds calls to the group of their fate.
   void add(Fate fate, const Rows& rows);
-  // Take out the groups that wait for a call of the thread, that have a pause which ended with its latest call, or that
-  // belong to the piece; or all.
+  // Remove and return groups: those that wait for a call of the thread; those with a pause that ended at its latest
+  // call; those of the piece; or all.
   std::vector<Group> take_waiting_for(uint32_t thread);
   std::vector<Group> take_ended_by(uint32_t thread);
   std::vector<Group> take_of(Piece piece);

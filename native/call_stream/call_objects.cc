@@ -14,7 +14,7 @@ constexpr uint8_t kMostSlots = 64;
 constexpr uint8_t kNoSlot = 0xFF;
 constexpr uint8_t kMoreSlot = 0xFE;
 
-// The name under which a capture's text form has it that values are missing.
+// The name that marks missing values in a capture's text form.
 constexpr char kMoreName[] = "more_values_not_recorded";
 
 uint8_t slot_named(const std::string& name, std::vector<std::string>* names) {
@@ -31,7 +31,7 @@ bool is_list_kind(ValueKind kind) {
   return kind == ValueKind::kIntegers || kind == ValueKind::kAddresses || kind == ValueKind::kAddressLists;
 }
 
-// The value as an integer; false if it is none.
+// Reads the value as an integer; returns false if it is not one.
 bool integer(const Value& value, int64_t* number) {
   bool is_word = value.kind() == ValueKind::kInteger;
   if (!is_word && value.kind() != ValueKind::kSmall && value.kind() != ValueKind::kTruth) return false;
@@ -130,13 +130,13 @@ void ObjectReader::add_sightings(const Function::SlottedField& field, std::vecto
   } else if (known->kind() == ValueKind::kAddresses) {
     for (size_t i = 0; i < known->words(); ++i) add(known->word(i));
   } else if (known->kind() == ValueKind::kAddressLists && known->words() > 0 && known->word(0) != 0) {
-    // Lists of one length: the first word is that length.
+    // Lists of equal length: the first word is that length.
     size_t elements = (known->words() - 1) / known->word(0) * known->word(0);
     for (size_t i = 1; i <= elements; ++i) add(known->word(i));
   }
 }
 
-// Whether a value holds more objects than were recorded: of a list only the address, or not all its elements.
+// Returns whether a value has more objects than were recorded: a list with only its address, or a truncated one.
 bool ObjectReader::is_cut(const Function::SlottedField& field) const {
   const Value* known = value(field.slot);
   if (has_more_ && (field.is_list || known == nullptr)) return true;

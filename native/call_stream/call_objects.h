@@ -12,32 +12,32 @@
 
 namespace framedex::call_stream {
 
-// What stands for an absent number: no call, no size.
+// An absent number: no call, no size.
 inline constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
 
 struct Sighting {
   ObjectType type;
   Role role;
   bool is_sized;   // whether the call's value `bytes` is its size
-  bool is_listed;  // whether it is one of a list, and so no copy of what the call was given
+  bool is_listed;  // whether it is an element of a list, and so not a copy of the call's argument
   uint64_t address;
 };
 
 struct CallObjects {
   std::vector<Sighting> inputs;
   std::vector<Sighting> results;
-  std::vector<ObjectType> hidden;  // types of objects that it created unrecorded
+  std::vector<ObjectType> hidden;  // types of objects that the call created unrecorded
   int64_t bytes = kNone;
-  bool has_identified = false;  // whether the call tells the number of `identified`
+  bool has_identified = false;  // whether the call returns the number of `identified`
   Sighting identified{};
   int64_t id = 0;
-  bool is_deleted = false;  // whether the call says that the object which it is given was deleted
+  bool is_deleted = false;  // whether the call reports that its object was deleted
 };
 
-// Reads the objects of the calls of one capture.
+// Reads the objects in the calls of one capture.
 class ObjectReader {
  public:
-  // A function of the capture, as the table has it.
+  // A function of the capture, resolved through the table.
   class Function {
    public:
     Function(BoundaryFunction known, const std::vector<std::string>& value_names);
@@ -68,18 +68,18 @@ class ObjectReader {
     Slot bytes_;
     Slot id_;
     Slot deleted_;
-    std::vector<SlottedField> identified_;  // the objects named as the function identifies one: one or none
+    std::vector<SlottedField> identified_;  // objects with the name that the function identifies; at most one
   };
 
   explicit ObjectReader(ObjectTable table) : table_(std::move(table)) {}
 
   const ObjectTable& table() const { return table_; }
-  // Adds the capture's next function. `value_names` are those that the capture states, one for each field.
+  // Adds the capture's next function. `value_names` are from the capture, one per field.
   void add_function(const std::string& name, const std::vector<std::string>& value_names) {
     functions_.emplace_back(table_.function(name), value_names);
   }
   const Function& function(uint32_t place) const { return functions_.at(place); }
-  // Reads the call's objects into `found`; of damaged values, what is before the damage.
+  // Reads the call's objects into `found`; for damaged values, those before the damage.
   void read(const RecordedCall& call, CallObjects* found);
 
  private:
@@ -91,9 +91,9 @@ class ObjectReader {
 
   ObjectTable table_;
   std::vector<Function> functions_;
-  std::vector<capture::Value> slots_;  // of the call that is being read
-  uint64_t filled_ = 0;                // a bit for each slot
-  bool has_more_ = false;              // whether it has values that were not recorded
+  std::vector<capture::Value> slots_;  // of the call being read
+  uint64_t filled_ = 0;                // one bit per slot
+  bool has_more_ = false;              // whether some of its values were not recorded
 };
 
 }  // namespace framedex::call_stream

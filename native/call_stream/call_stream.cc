@@ -32,7 +32,7 @@ void CallStream::add_python_threads() {
   }
 }
 
-// Looks which thread's call comes first, of those threads that have one.
+// Finds the thread with the earliest next call.
 void CallStream::find_next() {
   next_.clear();
   threads_.resize(definitions_.threads().size());
@@ -57,7 +57,7 @@ capture::ThreadCalls& CallStream::calls_of(size_t place) {
 }
 
 bool CallStream::extend() {
-  // Also of threads that were not come to: their streams are gone through again from the last look on only.
+  // Includes threads not read yet: later, streams are read only from the last look on.
   for (size_t place = 0; place < threads_.size(); ++place) calls_of(place).drain();
   if (!definitions_.extend()) return false;
   for (auto& calls : threads_) calls->extend();
@@ -79,7 +79,7 @@ Batch CallStream::next(uint64_t most, int64_t until) {
     next_.pop_back();
     uint64_t before = row_;
     add_calls(place, end, until, &batch);
-    if (row_ == before) break;  // the call that comes first began too late
+    if (row_ == before) break;  // the earliest call began too late
   }
   for (size_t place = 0; is_followed_ && place < threads_.size(); ++place) {
     if (threads_[place]) add_late_returns(threads_[place].get(), definitions_.threads()[place]->thread, &batch);
@@ -117,7 +117,7 @@ void CallStream::add_calls(size_t place, uint64_t end, int64_t until, Batch* bat
       std::push_heap(next_.begin(), next_.end());
       break;
     }
-    // What has returned by then encloses the call no more.
+    // Calls that have returned by then do not enclose this one.
     add_late_returns(&calls, thread, batch);
     add(*call, thread, calls.is_last(), batch);
     calls.pop(row_ - 1);
@@ -172,7 +172,7 @@ CallStream::Times CallStream::times_of(const capture::ThreadCall& call) {
   const capture::Timeline& timeline = definitions_.timeline();
   int64_t start = timeline.nanoseconds(call.start);
   if (!call.has_returned) return {start - began_, -1};
-  // An end can be before its start in a damaged capture, or where clocks differ between processors.
+  // An end can precede its start in a damaged capture, or if clocks differ between processors.
   int64_t duration = std::clamp<int64_t>(timeline.nanoseconds(call.end) - start, 0, time_left_);
   time_left_ -= duration;
   return {start - began_, duration};

@@ -1,4 +1,4 @@
-// The calls of a capture, a batch at a time: each with its kind, what it was made in, and what it had.
+// The calls of a capture in batches: each call with its kind, its enclosing call and its arguments.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace framedex::call_stream {
 
-// Columns as framedex.model.CallBatch has them.
+// The columns of framedex.model.CallBatch.
 struct Batch {
   uint64_t first = 0;
   std::vector<CallKind> kinds;
@@ -28,32 +28,32 @@ struct Batch {
   std::vector<int64_t> samples, spans, durations;
   std::vector<int64_t> changed;  // rows (row, kind, duration, argument)
   ObjectRows objects;
-  uint64_t known_objects = 0;  // those that are counted below this are not new
+  uint64_t known_objects = 0;  // objects counted below this are not new
   ViolationRows violations;
   NumberRows numbers;
-  std::vector<std::vector<uint32_t>> chains;  // those that are new
+  std::vector<std::vector<uint32_t>> chains;  // new ones only
   LinkRows links;
 };
 
-// What the durations of a capture's calls add up to at most, in nanoseconds: 36 years. Those of a damaged one may be
-// any, and totals of several captures have to be numbers of 64 bits.
+// The maximum sum of a capture's call durations, in nanoseconds: 36 years. Durations from a damaged capture are
+// arbitrary, and totals over several captures must fit in 64 bits.
 inline constexpr int64_t kMostTime = int64_t{1} << 60;
 
 class CallStream {
  public:
-  // Reads what the capture in `folder` refers to. `began` is the time, in nanoseconds of CLOCK_MONOTONIC, from which
-  // starts are counted. `lacks_calls`: the recording left out some. `is_followed`: more is being written, which
-  // extend() finds.
+  // Reads the definitions of the capture in `folder`. Starts are relative to `began`, in nanoseconds of
+  // CLOCK_MONOTONIC. `lacks_calls`: the recording omitted calls. `is_followed`: the capture is still being written, and
+  // extend() continues it.
   CallStream(const std::string& folder, int64_t began, const ObjectTable& table, bool lacks_calls, bool is_followed);
 
   const capture::Definitions& definitions() const { return definitions_; }
-  // The next calls, `most` at most, that began before `until` (nanoseconds of CLOCK_MONOTONIC); without any at the
-  // end, after which nothing comes if all were asked for (kForever).
+  // Returns the next calls, at most `most`, that began before `until` (nanoseconds of CLOCK_MONOTONIC). An empty batch
+  // with `until` kForever is the end.
   Batch next(uint64_t most, int64_t until);
-  // Finds what was written since, for next() to go on with. False where that cannot be: the capture is to be read anew.
+  // Finds newly written calls for next(). Returns false if the capture must be read again from the start.
   bool extend();
   const std::vector<std::string>& object_types() const { return lifetimes_.types(); }
-  // How many records were left out since they could not be read, as far as the calls were gone through.
+  // Returns the number of unreadable records, in the calls returned so far.
   uint64_t damaged() const { return definitions_.damaged() + arguments_.damaged(); }
 
  private:
@@ -70,13 +70,13 @@ class CallStream {
     int64_t duration;  // ns, -1: not returned
   };
 
-  // To be asked once when a call begins, and once when it has returned.
+  // Call once when a call begins, and once when it has returned.
   Times times_of(const capture::ThreadCall& call);
   void find_next();
   void add_functions();
   void add_python_threads();
   capture::ThreadCalls& calls_of(size_t place);
-  // Adds calls of a thread until another's is due, up to the row `end`.
+  // Adds calls of a thread until another thread's call is next, up to the row `end`.
   void add_calls(size_t place, uint64_t end, int64_t until, Batch* batch);
   void add(const capture::ThreadCall& call, uint32_t thread, bool is_last, Batch* batch);
   void add_late_returns(capture::ThreadCalls* calls, uint32_t thread, Batch* batch);
@@ -92,13 +92,13 @@ class CallStream {
   Durations durations_;
   Nesting nesting_;
   ArgumentTexts arguments_;
-  std::vector<std::unique_ptr<capture::ThreadCalls>> threads_;  // made when they are come to
+  std::vector<std::unique_ptr<capture::ThreadCalls>> threads_;  // created at first use
   std::vector<Next> next_;                                      // a heap
   Lifetimes lifetimes_;
   CausalLinks links_;
-  size_t functions_ = 0;  // that the lifetimes and the links know
+  size_t functions_ = 0;  // known to the lifetimes and the links
   uint64_t known_objects_ = 0;
-  int64_t time_left_ = kMostTime;  // for the calls that are to come
+  int64_t time_left_ = kMostTime;  // left for later calls
   uint64_t row_ = 0;
 };
 

@@ -7,9 +7,9 @@
 namespace framedex::call_stream {
 namespace {
 
-constexpr size_t kMostCandidates = 8;  // more of them tell nothing
+constexpr size_t kMostCandidates = 8;  // more are not informative
 
-// Calls without Python that are waited for in case they return; others have lost their ends.
+// The number of unreturned calls without Python to keep waiting for. If there are more, their returns were lost.
 constexpr int64_t kMostUnreturned = 64;
 
 int64_t end_of(const RecordedCall& call) { return call.duration < 0 ? kForever : sum(call.start, call.duration); }
@@ -66,7 +66,8 @@ void CausalLinks::finish() {
   }
 }
 
-// Settles the calls without Python that began before this time, and leaves those that ended by it to their groups.
+// Advances to a time: settles the calls without Python that began before it, and moves those that ended by then to
+// their groups.
 void CausalLinks::go_to(int64_t time) {
   if (time < next_change_) return;
   next_change_ = kForever;
@@ -85,7 +86,7 @@ void CausalLinks::go_to(int64_t time) {
   roots_ = std::move(still);
 }
 
-// Notes which threads with Python pause around a call, and which may.
+// Finds the threads with Python that pause around a call, and those that may.
 void CausalLinks::settle(Root* root) {
   root->is_settled = true;
   for (const auto& [number, thread] : python_) {
@@ -100,7 +101,7 @@ void CausalLinks::settle(Root* root) {
   if (root->taken_in != kNoRow) hand_over(root->taken_by, root->taken_in, &root->fate, root->rows);
 }
 
-// Adds the time between two calls of a thread, unless their stacks share no Python.
+// Adds the pause between two calls of a thread, unless their stacks share no Python.
 void CausalLinks::add_pause(uint32_t thread, const Made& before, const Made& after, Fate* fate) {
   SharedChains::Shared shared = chains_.of(before.stack, after.stack);
   if (shared.chain == SharedChains::kNoChain) return;
@@ -124,7 +125,8 @@ void CausalLinks::add_python(const RecordedCall& call, PythonThread* thread) {
   if (call.duration >= 0) thread->busy_until = std::max(thread->busy_until, end_of(call));
 }
 
-// A thread makes a call: calls that are under way have not been waited for, those that have ended may have been.
+// Handles a call of a thread: the thread did not wait for calls that are still open, but may have waited for those that
+// have ended.
 void CausalLinks::end_pauses(const RecordedCall& call, const PythonThread& thread) {
   for (Root& root : roots_) {
     std::vector<uint32_t>& paused = root.fate.paused;
@@ -144,7 +146,7 @@ void CausalLinks::end_pauses(const RecordedCall& call, const PythonThread& threa
   }
 }
 
-// A thread with Python is given what a piece of work has made.
+// Handles a thread with Python receiving the object of a piece of work.
 void CausalLinks::take(Piece piece, const RecordedCall& call) {
   for (CallGroups::Group& group : groups_.take_of(piece)) {
     hand_over(call.thread, call.outermost, &group.fate, group.rows);
@@ -158,7 +160,7 @@ void CausalLinks::take(Piece piece, const RecordedCall& call) {
   }
 }
 
-// Nobody can be given anything of a piece any more.
+// Handles a piece whose objects no thread can receive any more.
 void CausalLinks::lose(Piece piece) {
   for (CallGroups::Group& group : groups_.take_of(piece)) {
     group.fate.piece = kNoPiece;
@@ -184,7 +186,7 @@ void CausalLinks::begin_root(const RecordedCall& call, Piece piece) {
   next_change_ = std::min(next_change_, call.start + 1);
 }
 
-// A call inside another comes from where that does.
+// A nested call has the cause of its enclosing call.
 void CausalLinks::add_nested(const RecordedCall& call) {
   for (Root& root : roots_) {
     if (root.row == call.outermost) root.rows.add(call.row);
@@ -196,13 +198,13 @@ void CausalLinks::keep(Fate fate, const Rows& rows) {
   if (fate.is_hopeless()) return;
   if (fate.is_decided()) return judge(fate, rows);
   if (fate.piece == kNoPiece) {
-    // Only for what is handed over it matters which call ended a pause.
+    // Only objects that are handed over depend on the call that ended a pause.
     for (Pause& pause : fate.pauses) pause.after = kNoRow;
   }
   groups_.add(std::move(fate), rows);
 }
 
-// Links calls of which nobody was given anything to the threads that may have had them made.
+// Links calls without a received object to the threads that may have caused them.
 void CausalLinks::judge(const Fate& fate, const Rows& rows) {
   auto count = static_cast<size_t>(
       std::count_if(fate.pauses.begin(), fate.pauses.end(), [this](const Pause& pause) { return may_be_it(pause); }));
@@ -212,8 +214,8 @@ void CausalLinks::judge(const Fate& fate, const Rows& rows) {
   }
 }
 
-// A thread was given, in this outermost call of its, what calls have made. They are linked if it waited up to there,
-// and nothing more is to be found; else no other thread can have had them made.
+// Handles a thread receiving, in this outermost call, an object that the calls created. If the thread waited until then
+// and no other event can matter, they are linked; otherwise no other thread can be their cause.
 void CausalLinks::hand_over(uint32_t thread, uint64_t outermost, Fate* fate, const Rows& rows) {
   Fate rest;
   for (const Pause& pause : fate->pauses) {

@@ -1,8 +1,8 @@
-// Causal links: from a call on a thread without Python to the Python stack that had it made.
+// Causal links: from a call on a thread without Python to the Python stack that caused it.
 //
-// XLA compiles on threads of its own while the Python thread that asked waits inside one native call. Such a thread
-// makes no calls meanwhile, but often some just before and just after, from the same Python; what the stacks of those
-// two share is where it waited. That is an inference: a link says how it was made, and is never part of the stack.
+// XLA compiles on its own threads while the Python thread that requested it waits in one native call. That thread makes
+// no calls meanwhile, but often some just before and after, from the same Python code. The shared part of those two
+// stacks is where it waited. This is an inference: a link says how it was made, and is never part of the stack.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace framedex::call_stream {
 
-// As framedex.model.LinkHow has it.
+// As in framedex.model.LinkHow.
 enum class LinkHow : uint8_t { kHandedOver, kBetween, kCandidates };
 
-// Calls by their rows, each with a thread that had it made: `chain` is a place in CausalLinks::chains().
+// Calls by row, each with a thread that caused it; `chain` is an index in CausalLinks::chains().
 struct LinkRows {
   std::vector<uint64_t> call;
   std::vector<uint32_t> thread;
@@ -30,8 +30,8 @@ struct LinkRows {
 
 class CausalLinks {
  public:
-  // The tables of the capture may grow, and have to outlive this. `lacks_calls`: the recording left out calls, so that
-  // a thread without one may have made some.
+  // The capture's tables may grow, and must outlive this. `lacks_calls`: the recording omitted calls, so a thread
+  // without calls may have made some.
   CausalLinks(const ObjectTable& table, const std::vector<capture::Stack>& stacks,
               const std::vector<capture::Frame>& frames, bool lacks_calls)
       : work_(table), chains_(stacks, frames), lacks_calls_(lacks_calls) {}
@@ -39,17 +39,17 @@ class CausalLinks {
   void add_function(const std::string& name, const std::vector<std::string>& value_names) {
     work_.add_function(name, value_names);
   }
-  // Says that a thread runs Python: one of its calls has a stack with Python. To be said before the first call of the
-  // capture where a link must not hang on which calls were there first.
+  // Marks a thread as running Python: one of its calls has a stack with Python. Call before the first call of the
+  // capture, if links must not depend on which calls come first.
   void add_python_thread(uint32_t thread) { python_.try_emplace(thread); }
-  // Goes on to the next call, in the order of their starts.
+  // Adds the next call, ordered by start.
   void add(const RecordedCall& call);
-  // Notes that a call has returned which was added as one that had not.
+  // Notes the return of a call that was added as not returned.
   void returned(const RecordedCall& call);
-  // To be called after the last call.
+  // Call after the last call.
   void finish();
 
-  // The links that have been decided since they were last taken, in no order.
+  // Returns the links decided since the last take, in no particular order.
   LinkRows take_links() { return std::exchange(links_, {}); }
   const std::vector<std::vector<uint32_t>>& chains() const { return chains_.chains(); }
 
@@ -58,12 +58,13 @@ class CausalLinks {
     uint64_t row = kNoRow;
     uint32_t stack = 0;
   };
-  // A thread with Python, as far as it has made calls.
+  // The calls so far of a thread with Python.
   struct PythonThread {
     int64_t busy_until = INT64_MIN;
     uint64_t unreturned = 0;  // calls
     Made last;
-    // Of the calls that began when the last one did: the first, and the one before it, until when there was one.
+    // The first call that began at the same time as the last one, the call before it, and the time until which earlier
+    // calls lasted.
     int64_t last_start = 0;
     Made first_at_last_start;
     Made before_last_start;
@@ -72,16 +73,16 @@ class CausalLinks {
     bool has_calls() const { return last.row != kNoRow; }
     int64_t end() const;
   };
-  // An outermost call without Python that is under way, with those inside it.
+  // An outermost call without Python that is still open, with its inner calls.
   struct Root {
     uint64_t row;
     uint32_t thread;
     int64_t start;
     int64_t end;
-    bool is_settled;  // whether all calls that began when it did are known
+    bool is_settled;  // whether all calls with its start time are known
     Fate fate;
     Rows rows;
-    uint64_t taken_in;  // the outermost call in which a thread with Python was given what was made; kNoRow: none so far
+    uint64_t taken_in;  // the outermost call in which a thread with Python got its object; kNoRow: none so far
     uint32_t taken_by;
   };
 
@@ -105,7 +106,7 @@ class CausalLinks {
   bool lacks_calls_;
   std::map<uint32_t, PythonThread> python_;
   std::vector<Root> roots_;
-  int64_t next_change_ = INT64_MAX;  // the time at which a root has to be settled, or is over
+  int64_t next_change_ = INT64_MAX;  // when a root next has to be settled or ends
   CallGroups groups_;
   LinkRows links_;
 };

@@ -5,7 +5,7 @@
 namespace framedex::call_stream {
 namespace {
 
-// The element at this place, which is made if it is not there.
+// Returns the element at this index, creating it if necessary.
 template <typename Element>
 Element& grown(std::vector<Element>& elements, size_t place, const Element& empty = Element()) {
   if (place >= elements.size()) elements.resize(place + 1, empty);
@@ -128,7 +128,7 @@ std::vector<int64_t> Spans::take() {
 }
 
 uint32_t Durations::bucket_of(uint64_t duration) {
-  constexpr unsigned kDigits = 6;  // after the first, which is always 1
+  constexpr unsigned kDigits = 6;  // after the first digit, which is always 1
   constexpr uint64_t kExact = uint64_t{2} << kDigits;
   if (duration < kExact) return static_cast<uint32_t>(duration);
   auto exponent = static_cast<unsigned>(63 - __builtin_clzll(duration));

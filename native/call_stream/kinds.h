@@ -1,4 +1,4 @@
-// Kinds of calls, and what calls add to the totals of their kinds.
+// Kinds of calls, and totals by kind.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace framedex::call_stream {
 
-// What calls of a capture have in common, as places in its tables, and the error code.
+// The properties shared by calls of a kind, as indexes in the capture's tables, and the error code.
 struct CallKind {
   uint32_t function;
   uint32_t thread;
@@ -21,7 +21,7 @@ struct CallKind {
   }
 };
 
-// Numbers kinds in the order in which they are met.
+// Numbers kinds in order of first appearance.
 class Kinds {
  public:
   uint32_t number_of(const CallKind& kind);
@@ -37,18 +37,18 @@ class Kinds {
   std::unordered_map<CallKind, uint32_t, Hash> numbers_;
 };
 
-// Columns of equal length: what was added since they were last taken. Durations are nanoseconds.
+// Columns of equal length: additions since the last take. Durations are in nanoseconds.
 struct KindTotals {
   std::vector<int64_t> kind, calls, duration, own_duration, longest, longest_call, first_call, latest_call;
 };
 
 class Totals {
  public:
-  // Counts a call; `duration` is 0 if it has not returned.
+  // Counts a call. `duration` is 0 if it has not returned.
   void add(uint32_t kind, uint64_t row, int64_t duration);
-  // Counts the time of a call that no call within it took.
+  // Adds a call's own time, without its inner calls.
   void add_own(uint32_t kind, int64_t duration);
-  // What has come since this was last asked for.
+  // Returns the additions since the last take.
   KindTotals take();
 
  private:
@@ -68,11 +68,11 @@ class Totals {
   std::vector<uint32_t> touched_;
 };
 
-// The smallest few arguments that calls of each kind were made with.
+// The smallest few arguments of each kind's calls.
 class Samples {
  public:
   void add(uint32_t kind, uint32_t argument);
-  // Pairs (kind, argument) of the kinds whose samples have changed since this was last asked for, one after the other.
+  // Returns flat pairs (kind, argument) of the kinds whose samples changed since the last take.
   std::vector<int64_t> take();
 
  private:
@@ -80,7 +80,7 @@ class Samples {
   static constexpr uint32_t kNone = UINT32_MAX;
   struct Few {
     std::array<uint32_t, kMost> arguments{kNone, kNone, kNone, kNone};
-    uint32_t last = kNone;  // that was looked at
+    uint32_t last = kNone;  // the latest one examined
     bool is_touched = false;
   };
 
@@ -88,11 +88,11 @@ class Samples {
   std::vector<uint32_t> touched_;
 };
 
-// Where calls of each kind are: of each 256 rows, counted from row 0, the first and the last.
+// The rows of each kind's calls: the first and last in each block of 256 rows, counted from row 0.
 class Spans {
  public:
   void add(uint32_t kind, uint64_t row);
-  // Triples (kind, first row, last row) since this was last asked for, one after the other.
+  // Returns flat triples (kind, first row, last row) since the last take.
   std::vector<int64_t> take();
 
  private:
@@ -110,14 +110,14 @@ class Spans {
   std::vector<int64_t> found_;
 };
 
-// How many calls of each function and thread took how long.
+// Histograms of call durations, by function and thread.
 class Durations {
  public:
   void add(uint32_t kind, const CallKind& what, int64_t duration);
-  // Rows (function, thread, bucket, calls) since this was last asked for, one after the other.
+  // Returns flat rows (function, thread, bucket, calls) since the last take.
   std::vector<int64_t> take();
 
-  // Durations that are equal in their first seven binary digits share a bucket.
+  // Returns a duration's bucket. Durations with the same first seven binary digits share one.
   static uint32_t bucket_of(uint64_t duration);
 
  private:

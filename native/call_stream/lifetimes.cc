@@ -8,12 +8,12 @@
 namespace framedex::call_stream {
 namespace {
 
-// Nanoseconds by which the clocks of two threads may differ.
+// The largest clock difference between two threads, in nanoseconds.
 constexpr int64_t kClockSlack = 10'000;
 
 constexpr char kCreatesClient[] = "PJRT_Client_Create";
 
-// When a call ended. One that never did ends after all others if it was its thread's last, else at once.
+// Returns when a call ended. A call that never did ends after all others if it was its thread's last, else at once.
 int64_t known_end_of(const RecordedCall& call) {
   if (call.duration >= 0) return sum(call.start, call.duration);
   return call.is_last_of_thread ? kForever : -1;
@@ -44,8 +44,7 @@ void Lifetimes::add(const RecordedCall& call) {
   if (!given_.empty()) living_.release(given_.front().life);
 }
 
-// Whom what it handed out belongs to is looked up now, among the objects that are there: meanwhile one of them may have
-// gone, which can be told no more.
+// Looks up the owner of its results among the objects that still exist; one may have been destroyed meanwhile.
 void Lifetimes::returned(const RecordedCall& call) {
   const ObjectReader::Function& function = reader_.function(call.function);
   given_.clear();
@@ -63,7 +62,7 @@ void Lifetimes::returned(const RecordedCall& call) {
 
 void Lifetimes::finish() { take_effects_until(kForever); }
 
-// Notes that a call is given an object.
+// Notes that an object is an argument of a call.
 LifeId Lifetimes::meet(const RecordedCall& call, const Sighting& seen) {
   const BoundaryFunction& function = reader_.function(call.function).known();
   LifeId id = life_at(call, seen);
@@ -79,7 +78,7 @@ LifeId Lifetimes::meet(const RecordedCall& call, const Sighting& seen) {
   return id;
 }
 
-// The object at an address when a call began; a new one for what is first seen.
+// Returns the object at an address when a call began; a new one if the address was not seen before.
 LifeId Lifetimes::life_at(const RecordedCall& call, const Sighting& seen) {
   LifeId id = living_.at(seen.type, seen.address);
   if ((id == kNoLife || living_[id].is_destroyed()) && !pending_.empty()) id = after_all(seen, call.start);
@@ -96,7 +95,7 @@ LifeId Lifetimes::life_at(const RecordedCall& call, const Sighting& seen) {
   return begin(life);
 }
 
-// The object of that address if its creation on another thread only seems to end a little later.
+// Returns the object of that address if its creation on another thread only seems to end a little later.
 LifeId Lifetimes::after_all(const Sighting& seen, int64_t start) {
   for (const Effect& effect : pending_.take_those_that_hand_out(seen.type, seen.address, sum(start, kClockSlack))) {
     take_effect(effect, std::min(effect.time, start));
@@ -104,7 +103,7 @@ LifeId Lifetimes::after_all(const Sighting& seen, int64_t start) {
   return living_.at(seen.type, seen.address);
 }
 
-// What is wrong with giving this object to this function, and the call that made it wrong; false if nothing is.
+// Finds the violation in passing this object to this function, and the call that caused it; false if there is none.
 bool Lifetimes::find_fault(const Life& life, const BoundaryFunction& function, Role role, ViolationKind* kind,
                            int64_t* earlier) const {
   bool is_destroying = role == Role::kDestroys;
@@ -128,7 +127,7 @@ bool Lifetimes::find_fault(const Life& life, const BoundaryFunction& function, R
   return false;
 }
 
-// Lets a call destroy or delete a living object that it is given, as its function does.
+// Applies the function's destruction or deletion to a living object that the call was given.
 void Lifetimes::apply(const RecordedCall& call, const BoundaryFunction& function, Role role, LifeId id) {
   Life& life = living_[id];
   auto row = static_cast<int64_t>(call.row);
@@ -149,7 +148,7 @@ void Lifetimes::apply(const RecordedCall& call, const BoundaryFunction& function
   }
 }
 
-// Takes back what was done to an object while a call had not returned, and is otherwise now that it has.
+// Undoes an effect that was applied while a call had not returned and that its return contradicts.
 void Lifetimes::withdraw(const RecordedCall& call, const BoundaryFunction& function, const Sighting& seen) {
   LifeId id = living_.at(seen.type, seen.address);
   if (id == kNoLife) return;
@@ -168,7 +167,7 @@ void Lifetimes::withdraw(const RecordedCall& call, const BoundaryFunction& funct
   living_.changed(id);
 }
 
-// The first object is held, as the call may tell its deletion.
+// Holds the first object, because the call may report its deletion.
 void Lifetimes::note_given(LifeId id) {
   if (given_.empty()) living_.hold(id);
   const Life& life = living_[id];
@@ -176,7 +175,7 @@ void Lifetimes::note_given(LifeId id) {
   given_.push_back({id, life.type, is_client ? life.client : life.owner, is_client, life.size});
 }
 
-// Keeps what the call does at its end until then.
+// Queues the call's effects at its end.
 void Lifetimes::schedule(const RecordedCall& call) {
   const ObjectReader::Function& function = reader_.function(call.function);
   bool is_error = call.error > 0;
@@ -209,8 +208,8 @@ void Lifetimes::schedule(const RecordedCall& call) {
   pending_.add();
 }
 
-// The size of what a call hands out: told by its values, or that of what it is a copy of. Results of a program are
-// none.
+// Returns the size of a result: from the call's values, or of the object that it copies. A program's results are not
+// copies.
 int64_t Lifetimes::size_of(const Sighting& result) const {
   if (result.is_sized) return objects_.bytes;
   if (result.is_listed) return kNone;
@@ -219,7 +218,7 @@ int64_t Lifetimes::size_of(const Sighting& result) const {
   return model == given_.end() ? kNone : model->size;
 }
 
-// The client that the call was given, else that of the first object which has one.
+// Returns the client among the call's arguments, else the client of the first argument that has one.
 int32_t Lifetimes::client_of_given() const {
   for (const Given& given : given_) {
     if (given.is_client) return given.client;
@@ -259,7 +258,7 @@ void Lifetimes::hand_out(const Effect& effect, int64_t time, const Effect::Resul
   LifeId id = living_.at(result.type, result.address);
   bool is_created = result.role == Role::kCreates;
   if (id != kNoLife && is_alive(living_[id]) && (!is_created || living_[id].created_call != kNone)) {
-    // Handed out again. Where that is a creation, each of them has to be destroyed.
+    // Returned again. If the function creates it, each reference must be destroyed.
     Life& life = living_[id];
     life.references += is_created ? 1 : 0;
     life.last_call = std::max(life.last_call, effect.call);
@@ -289,13 +288,13 @@ LifeId Lifetimes::begin(Life life) {
 
 void Lifetimes::hide(ObjectType type, int64_t time) { hidden_since_[type] = std::max(time, hidden_since_[type]); }
 
-// Whether a destroyed object's address may since have become that of one whose creation was not seen.
+// Returns whether a destroyed object's address may now belong to one whose creation was not seen.
 bool Lifetimes::may_be_another(const Life& life) const {
   int64_t hidden_since = hidden_since_[life.type];
   return life.is_destroyed() && hidden_since != kNone && hidden_since >= life.destroyed_at;
 }
 
-// Whether neither the object nor its client has been destroyed.
+// Returns whether neither the object nor its client has been destroyed.
 bool Lifetimes::is_alive(const Life& life) const {
   return !life.is_destroyed() && (life.owner < 0 || clients_[life.owner].destroyed_call == kNone);
 }

@@ -1,11 +1,11 @@
-// Follows the runtime's objects through a capture: when each was created, used and destroyed, and what was wrong.
+// Follows the runtime's objects through a capture: their creation, uses, destruction, and violations.
 //
-// An address is an object only from its creation to its destruction; later it may be another one. So calls are gone
-// through once, in the order in which they take effect: what a call is given counts at its start, what it hands out at
-// its end. Only then is a destruction on one thread before the creation, on another, that got the same address.
+// An address identifies an object only from its creation to its destruction; later it may be reused. So calls are
+// processed once, in the order in which they take effect: arguments at a call's start, results at its end. This order
+// puts a destruction on one thread before the creation on another thread that reuses the address.
 //
-// Nothing is called wrong for want of a record: a type that can be created unseen (errors, lists that were cut short)
-// may have a new object at an old address, and two threads' clocks may differ by a little.
+// A missing record never counts as a violation. Objects of a type that can be created unseen (errors, truncated lists)
+// may reuse an old address. The clocks of two threads may differ by a little.
 #pragma once
 
 #include <cstdint>
@@ -26,29 +26,28 @@ class Lifetimes {
   explicit Lifetimes(const ObjectTable& table);
 
   const std::vector<std::string>& types() const { return reader_.table().types(); }
-  // Adds the capture's next function. `value_names` are those that the capture states, one for each field.
+  // Adds the capture's next function. `value_names` are from the capture, one per field.
   void add_function(const std::string& name, const std::vector<std::string>& value_names);
-  // Goes on to the next call, in the order of their starts.
+  // Adds the next call, ordered by start.
   void add(const RecordedCall& call);
-  // Notes that a call has returned which was added as one that had not. What it hands out is there once a later call
-  // begins.
+  // Notes the return of a call that was added as not returned. Its results exist once a later call begins.
   void returned(const RecordedCall& call);
-  // To be called after the last call: what calls do at their end is done.
+  // Call after the last call: applies the pending effects of calls at their ends.
   void finish();
 
-  // The objects that are new or have changed since they were last taken, in the order of their birth.
+  // Returns new and changed objects since the last take, ordered by birth.
   ObjectRows take_objects();
-  // The violations since they were last taken, in the order of their calls.
+  // Returns the violations since the last take, ordered by call.
   ViolationRows take_violations();
-  // To be called after take_objects(): the objects whose number is not the one that was taken.
+  // Call after take_objects(): returns objects whose number differs from the one returned before.
   NumberRows take_numbers() { return numbers_.take_changes(); }
 
  private:
-  // An object that the call under way was given.
+  // An object among the current call's arguments.
   struct Given {
     LifeId life;
     ObjectType type;
-    int32_t client;  // a place among the clients: its own, or its owner's
+    int32_t client;  // index of its client: itself or its owner
     bool is_client;
     int64_t size;
   };
@@ -73,7 +72,7 @@ class Lifetimes {
   bool is_alive(const Life& life) const;
   void blame(ViolationKind kind, uint64_t object, uint64_t call, int64_t earlier);
 
-  // A client of the runtime, to which other objects belong.
+  // A client of the runtime, which owns other objects.
   struct Client {
     uint64_t object;
     int64_t destroyed_call = kNone;
@@ -88,8 +87,8 @@ class Lifetimes {
   std::vector<Client> clients_;
   PendingEffects pending_;
   ViolationRows violations_;
-  CallObjects objects_;       // of the call under way
-  std::vector<Given> given_;  // to it
+  CallObjects objects_;       // of the current call
+  std::vector<Given> given_;  // its arguments
 };
 
 }  // namespace framedex::call_stream

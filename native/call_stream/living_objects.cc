@@ -7,7 +7,7 @@ namespace framedex::call_stream {
 
 LifeId LivingObjects::at(ObjectType type, uint64_t address) const { return entries_[place_of(type, address)].life; }
 
-// The place of the entry, or the free one where it would be.
+// Returns the index of the entry, or of the free one where it would be.
 size_t LivingObjects::place_of(ObjectType type, uint64_t address) const {
   size_t mask = entries_.size() - 1;
   uint64_t mixed = (address ^ uint64_t{type} << 56) * 0x9E3779B97F4A7C15;
@@ -84,7 +84,7 @@ LifeId LivingObjects::new_id() {
   return id;
 }
 
-// Keeps the row of an object whose place goes to another until it is taken.
+// Keeps the row of a replaced object until it is taken.
 void LivingObjects::drop(LifeId id) {
   Life& life = (*this)[id];
   if (life.is_changed) dropped_.push_back(life);

@@ -1,4 +1,4 @@
-// Which call was made inside which: boundary functions call others, such as the mock TPU's allocator.
+// Finds the calls that enclose a call: boundary functions call others, such as the mock TPU's allocator.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@ namespace framedex::call_stream {
 
 struct Enclosing {
   static constexpr uint64_t kNone = UINT64_MAX;
-  uint64_t parent;     // the row of the innermost call of the thread in which a call was made
-  uint64_t outermost;  // that of the outermost one; the call itself where there is none
+  uint64_t parent;     // row of the thread's innermost enclosing call
+  uint64_t outermost;  // row of the outermost one; without one, the call itself
 };
 
 class Nesting {
  public:
-  // `totals` gets what calls took of their own, once they are over.
+  // `totals` gets the own times of calls once they end.
   explicit Nesting(Totals* totals) : totals_(totals) {}
 
-  // Adds the next call of a thread, by start. One that never returned encloses nothing: nobody knows when it ended. One
-  // that `is_open` may still return, so it encloses all that comes.
+  // Adds the next call of a thread, ordered by start. A call that never returned encloses nothing, because its end is
+  // unknown. A call that `is_open` may still return, so it encloses all later calls.
   Enclosing add(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, int64_t duration, bool is_open);
   // Ends a call that was open.
   void end(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, int64_t duration);
@@ -33,7 +33,7 @@ class Nesting {
     uint64_t row;
     uint64_t outermost;
     uint32_t kind;
-    int64_t own;  // what is left of its time
+    int64_t own;  // the rest of its time
   };
   void close(std::vector<Open>* open);
 

@@ -1,4 +1,4 @@
-// The numbers that tell the objects of a type apart.
+// The numbers that identify objects of a type.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace framedex::call_stream {
 
-// The runtime's own ids where they tell all objects of a type apart, else the order of birth from 1. Objects are given
-// out with the order; what is to be another number is told once the calls so far have said it.
+// Numbers objects by the runtime's own ids if these distinguish all objects of the type, else by order of birth from 1.
+// Objects are first returned with their order; changes are reported once the calls so far show them.
 class ObjectNumbers {
  public:
   explicit ObjectNumbers(const ObjectTable& table);
 
-  // The order of a new object among those of its type.
+  // Returns the order of a new object among those of its type.
   int64_t add(ObjectType type, uint64_t object);
-  // Notes the runtime's id of an object, which was born as `order`.
+  // Sets the runtime's id of an object with this `order`.
   void identify(ObjectType type, int64_t order, int64_t id);
-  // The number that the object is known by so far.
+  // Returns the number last reported for the object.
   int64_t told(ObjectType type, int64_t order) const;
-  // The numbers that changed since the last call.
+  // Returns the numbers that changed since the last take.
   NumberRows take_changes();
 
  private:
@@ -32,9 +32,9 @@ class ObjectNumbers {
     int64_t told;
   };
   struct OfType {
-    bool has_ids = false;  // whether some function tells ids of this type
+    bool has_ids = false;  // whether some function returns ids of this type
     int64_t count = 0;
-    std::vector<Numbered> objects;  // where it has ids
+    std::vector<Numbered> objects;  // if it has ids
   };
 
   static bool are_told_apart_by_ids(const OfType& type);

@@ -1,4 +1,4 @@
-// What the lifetimes of a capture's objects are given out as.
+// The output rows of object lifetimes.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace framedex::call_stream {
 
-// What a call must not do with an object, as framedex.objects.ViolationKind has it.
+// The ways to misuse an object, as in framedex.objects.ViolationKind.
 enum class ViolationKind : uint8_t {
   kUseAfterDestroy,
   kDoubleDestroy,
@@ -19,8 +19,8 @@ enum class ViolationKind : uint8_t {
   kUseAfterClient,
 };
 
-// Columns of equal length; framedex.model.ObjectColumns says what they are. Objects (`object`, `owner`) are counted by
-// their birth, from 0; calls are rows of the capture. kNone stands for what there is not.
+// Columns of equal length, described in framedex.model.ObjectColumns. Objects (`object`, `owner`) are numbered by
+// birth, from 0; calls are rows of the capture. kNone means absent.
 struct ObjectRows {
   std::vector<uint64_t> object;
   std::vector<ObjectType> type;
@@ -28,7 +28,7 @@ struct ObjectRows {
   std::vector<uint64_t> address;
   std::vector<int64_t> born;
   std::vector<int64_t> created_call;
-  std::vector<uint32_t> created_kind;  // of that call
+  std::vector<uint32_t> created_kind;  // of the creating call
   std::vector<uint64_t> first_call;
   std::vector<uint64_t> last_call;
   std::vector<uint64_t> uses;
@@ -46,7 +46,7 @@ struct ViolationRows {
   std::vector<int64_t> earlier_call;
 };
 
-// Objects whose number has become another than the one that was given out.
+// Objects whose number differs from the one returned before.
 struct NumberRows {
   std::vector<uint64_t> object;
   std::vector<int64_t> number;

@@ -1,4 +1,4 @@
-// What the C API says of the values of its functions: which are objects, and what becomes of those.
+// The object table of the C API: which values of its functions are objects, and the calls' effects on them.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace framedex::call_stream {
 
-using ObjectType = uint8_t;  // a place in ObjectTable::types()
+using ObjectType = uint8_t;  // index in ObjectTable::types()
 
-// What a call does with an object that is one of its values.
+// The effect of a call on an object among its values.
 enum class Role : uint8_t {
-  kCreates,  // the caller has to destroy it
-  kNames,    // handed out, and owned by another object
+  kCreates,  // the caller must destroy it
+  kNames,    // returned, and owned by another object
   kUses,
-  kDeletes,  // gives up what it holds; the object itself is still to be destroyed
+  kDeletes,  // frees its contents; the object itself must still be destroyed
   kDestroys,
 };
 
-// A value that is an object of this type, or a list of such.
+// A value that is an object of this type, or a list of them.
 struct ObjectField {
   std::string name;
   ObjectType type;
@@ -27,12 +27,12 @@ struct ObjectField {
   bool is_list;
 };
 
-// As framedex.objects.BoundaryFunction, which says what each of these means; "" is none.
+// As in framedex.objects.BoundaryFunction, which documents the members; "" means none.
 struct BoundaryFunction {
   std::vector<ObjectField> inputs;
   std::vector<ObjectField> results;
   bool reads = false;
-  std::vector<ObjectType> sized;  // the types of those results whose size is the value `bytes`
+  std::vector<ObjectType> sized;  // types of the results whose size is the value `bytes`
   bool takes_callback = false;
   std::string identifies;
   std::string tells_deleted;
@@ -40,21 +40,21 @@ struct BoundaryFunction {
 
 class ObjectTable {
  public:
-  // The types that the others have to do with.
+  // The types with a special role: clients own the other objects, and failed calls return errors.
   static constexpr ObjectType kClient = 0;
   static constexpr ObjectType kError = 1;
 
-  // The type with this name. Throws std::length_error at the 257th.
+  // Returns the type with this name. Throws std::length_error at the 257th.
   ObjectType type(const std::string& name);
   void add(const std::string& function, BoundaryFunction values);
 
-  // The names of the types, each at its place.
+  // Returns the names of the types, by index.
   const std::vector<std::string>& types() const { return types_; }
-  // What is known of a function's values: nothing where it is no function of the C API.
+  // Returns the entry of a function; an empty one if it is not in the C API.
   const BoundaryFunction& function(const std::string& name) const;
-  // The types of objects that some function destroys and none hands out: they come to be unseen.
+  // Returns the types that some function destroys and none returns: their creation is never seen.
   std::vector<ObjectType> unseen_types() const;
-  // The types of objects that some function tells the runtime's own numbers of.
+  // Returns the types for which some function returns the runtime's own numbers.
   std::vector<ObjectType> identified_types() const;
 
  private:

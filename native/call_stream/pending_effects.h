@@ -1,4 +1,4 @@
-// What calls do at their end, until the stream of calls is there.
+// The effects of calls at their ends, queued until the stream of calls reaches that time.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace framedex::call_stream {
 
 struct Effect {
-  // An object that the call hands out. `size` is kNone where nothing tells it.
+  // A result object of the call. `size` is kNone if it is unknown.
   struct Result {
     ObjectType type;
     Role role;
@@ -22,9 +22,9 @@ struct Effect {
   int64_t time = 0;
   uint64_t call = 0;
   uint32_t kind = 0;         // of the call
-  bool is_error = false;     // it answered with an error, and hands out nothing but that
-  int32_t owner = -1;        // of what it hands out: a place among the clients
-  LifeId deleted = kNoLife;  // the object that it told the deletion of
+  bool is_error = false;     // the call failed; its only result is the error
+  int32_t owner = -1;        // of the results: index of a client
+  LifeId deleted = kNoLife;  // the object whose deletion the call reported
   bool has_identified = false;
   Sighting identified{};
   int64_t id = 0;
@@ -34,18 +34,18 @@ struct Effect {
   bool hands_out(ObjectType type, uint64_t address) const;
 };
 
-// Gives the effects in the order of their times; of those at one time, in that of their calls.
+// Returns effects ordered by time; at equal times, ordered by call.
 class PendingEffects {
  public:
   bool empty() const { return queue_.empty(); }
   int64_t first_time() const { return queue_.front().time; }
-  // An effect to be filled and then added; its members are as a former one left them.
+  // Returns an effect to fill and then add. Its members have stale values.
   Effect* next() { return &effects_[free_slot()]; }
   void add();
 
-  // Takes the first effect out. It stays as it is until the next one is added.
+  // Removes the first effect. The reference is valid until the next add.
   const Effect& take_first();
-  // Takes out those that hand out this object by `time`; in the same order.
+  // Removes the effects up to `time` that return this object, and returns them in order.
   std::vector<Effect> take_those_that_hand_out(ObjectType type, uint64_t address, int64_t time);
 
  private:
@@ -59,9 +59,9 @@ class PendingEffects {
   }
   size_t free_slot();
 
-  std::vector<Queued> queue_;  // a heap, the first effect on top
+  std::vector<Queued> queue_;  // a heap, with the first effect on top
   std::vector<Effect> effects_;
-  std::vector<size_t> free_;  // places of effects that are over
+  std::vector<size_t> free_;  // indexes of free effects
 };
 
 }  // namespace framedex::call_stream

@@ -5,10 +5,10 @@
 namespace framedex::call_stream {
 namespace {
 
-// Pairs of stacks that are remembered; a program of more makes few calls from each.
+// The number of stack pairs to remember. A program with more makes few calls from each.
 constexpr size_t kMostPairs = 1 << 16;
 
-// The frames to compare: the Python ones where merging failed, and none of a merged stack that is cut off.
+// Returns the frames to compare: only the Python frames if merging failed, none of a truncated merged stack.
 const std::vector<uint32_t>& comparable(const capture::Stack& stack) {
   static const std::vector<uint32_t> none;
   if (stack.outcome != "merged") return stack.python;

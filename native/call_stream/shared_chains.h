@@ -1,4 +1,4 @@
-// What the stacks of two calls share, from the outermost frame on.
+// Finds the shared outer part of two calls' stacks.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ namespace framedex::call_stream {
 class SharedChains {
  public:
   struct Shared {
-    uint32_t chain;    // a place in chains(); kNoChain where no Python frame is shared
-    bool is_one_line;  // whether all Python frames of both are among those that are shared
+    uint32_t chain;    // index in chains(); kNoChain if no Python frame is shared
+    bool is_one_line;  // whether the chain has all Python frames of both stacks
   };
   static constexpr uint32_t kNoChain = 0xFFFFFFFF;
 
-  // The tables may grow, and have to outlive this.
+  // The tables may grow, and must outlive this.
   SharedChains(const std::vector<capture::Stack>& stacks, const std::vector<capture::Frame>& frames)
       : stacks_(stacks), frames_(frames) {}
 
   Shared of(uint32_t first, uint32_t second);
-  // Distinct chains of frames, innermost first: the outer parts of stacks.
+  // Returns distinct chains of frames, innermost first: the outer parts of stacks.
   const std::vector<std::vector<uint32_t>>& chains() const { return chains_; }
 
  private:

@@ -46,7 +46,7 @@ Piece WorkPieces::work_on(const RecordedCall& call) {
   return places_.count(piece) != 0 ? piece : kNoPiece;
 }
 
-// The piece whose object was at an address at this time.
+// Returns the piece whose object was at an address at this time.
 Piece WorkPieces::piece_at(const Sighting& seen, int64_t time) const {
   auto found = made_.find({seen.type, seen.address});
   return found != made_.end() && time >= found->second.born ? found->second.piece : kNoPiece;

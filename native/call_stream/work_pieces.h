@@ -1,8 +1,8 @@
-// Pieces of work on threads without Python, followed by the objects that they make.
+// Pieces of work on threads without Python, identified by the objects that they create.
 //
-// A program compiled on a thread of XLA's pool is an object that the thread which asked for it is given: whoever is the
-// first to use it is the one who waited. A piece of work is a call that makes an object, and the calls without Python
-// that work on it before that.
+// A program compiled on an XLA pool thread is an object that the requesting thread receives: the first thread to use it
+// is the one that waited. A piece of work is a call that creates an object, and the earlier calls without Python that
+// work on it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace framedex::call_stream {
 
-// A piece is named by the row of its first call.
+// The row of a piece's first call.
 using Piece = int64_t;
 inline constexpr Piece kNoPiece = -1;
 
@@ -29,11 +29,11 @@ class WorkPieces {
   }
   const ObjectReader::Function& function(uint32_t place) const { return reader_.function(place); }
 
-  // The pieces of which a call of a thread with Python is the first to be given an object.
+  // Returns the pieces whose objects this call, of a thread with Python, is the first to receive.
   std::vector<Piece> taken_by(const RecordedCall& call);
-  // The piece that a call without Python belongs to; kNoPiece where nobody can be given anything of it.
+  // Returns the piece of a call without Python; kNoPiece if no thread can receive an object of it.
   Piece work_on(const RecordedCall& call);
-  // The pieces of which nothing is left since this was last asked, so that nobody can be given anything of them.
+  // Returns the pieces lost since the last take: no thread can receive their objects any more.
   std::vector<Piece> take_lost() { return std::exchange(lost_, {}); }
 
  private:
@@ -47,12 +47,12 @@ class WorkPieces {
   void add(const Sighting& seen, Piece piece, int64_t born);
   void forget(const Place& place);
 
-  std::map<Place, Made> made_;  // the objects that no thread with Python has been given yet
-  std::vector<size_t> counts_;  // of them, by type
+  std::map<Place, Made> made_;  // objects that no thread with Python has received yet
+  std::vector<size_t> counts_;  // of made_, by type
   std::map<Piece, std::set<Place>> places_;
   std::vector<Piece> lost_;
   ObjectReader reader_;
-  CallObjects objects_;  // of the call under way
+  CallObjects objects_;  // of the current call
 };
 
 }  // namespace framedex::call_stream

@@ -30,7 +30,7 @@ std::string list(const Value& value, size_t begin, size_t end, Format format) {
   return text + "]";
 }
 
-// Lists of one length: the first word is that length.
+// Lists of equal length: the first word is that length.
 std::string address_lists(const Value& value) {
   uint64_t length = value.words() == 0 ? 0 : value.word(0);
   std::string text = "[";

@@ -1,4 +1,4 @@
-// The recorded values of a call as JSON.
+// Formats the recorded values of a call as JSON.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace framedex::capture {
 
-// Adds every value in `body` to `object` under its name. Addresses become hexadecimal texts, since not every reader of
-// JSON keeps integers of 64 bits. False if the values were damaged.
+// Adds every value in `body` to `object` under its name. Addresses become hexadecimal texts, because some JSON readers
+// do not keep 64-bit integers. Returns false if the values were damaged.
 bool add_values(Body body, const std::vector<std::string>& names, JsonObject* object);
 
 }  // namespace framedex::capture

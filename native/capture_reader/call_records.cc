@@ -5,7 +5,7 @@
 namespace framedex::capture {
 namespace {
 
-// Takes the head of a call or a return off the front of the record's body, and what means nothing off its end.
+// Removes the head of a call or return from the front of the record's body, and unused bytes from its end.
 template <typename Head>
 bool take_head(const Record& record, Body* body, Head* head) {
   if (!record.is_short()) {

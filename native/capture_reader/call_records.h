@@ -1,4 +1,4 @@
-// The records of calls, in the form of whatever version they were written in.
+// Decodes call records of every format version.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace framedex::capture {
 
-// `sequence` counts the calls of the thread, `time` is by the stream's clock, `stack` is an id of the stream's.
+// `sequence` numbers the calls of the thread, `time` is on the stream's clock, `stack` is an id in the stream.
 struct CallStart {
   uint64_t sequence;
   uint64_t time;
@@ -23,7 +23,7 @@ struct CallEnd {
   Body values{{}};
 };
 
-// Read a call or return record; false if it is damaged. The values are views of the record's bytes.
+// Decode a call or return record; false if it is damaged. The values are views of the record's bytes.
 bool read_start(const Record& record, CallStart* start);
 bool read_end(const Record& record, CallEnd* end);
 

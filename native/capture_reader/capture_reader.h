@@ -1,4 +1,4 @@
-// What a capture holds but for its calls: plain tables, with the streams of all threads joined.
+// The tables of a capture, all but its calls, with the streams of all threads joined.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace framedex::capture {
 
-// The file of a module as it was when the module was met; zeros if it is not known.
+// The state of a module's file when the module was first seen; zeros if unknown.
 struct FileState {
   uint64_t size;
   uint64_t inode;
@@ -35,8 +35,9 @@ struct Code {
   int32_t first_line;
 };
 
-// Native: `owner` is a module (-1: none), `offset` bytes from its base. Python: `owner` is a code object, `offset` its
-// instruction in bytes, `line` what the location table says of it (0: nothing); `is_returning` as in FrameRecord.
+// Native frames: `owner` is a module (-1: none), `offset` is in bytes from its base. Python frames: `owner` is a code
+// object, `offset` is the instruction's in bytes, `line` is from the location table (0: none). `is_returning` is as in
+// FrameRecord.
 struct Frame {
   FrameLanguage language;
   int64_t owner;
@@ -46,7 +47,7 @@ struct Frame {
 };
 
 struct Stack {
-  std::string outcome;  // of merging, as framedex.model.MergeOutcome calls it
+  std::string outcome;  // of merging, named as in framedex.model.MergeOutcome
   bool is_truncated;    // its outermost frames are missing
   std::vector<uint32_t> frames;
   std::vector<uint32_t> python;
@@ -69,7 +70,7 @@ struct Capture {
   std::vector<std::string> problems;
 };
 
-// What the streams of a capture hold, counted without decoding them.
+// Record counts of a capture's streams, found without decoding.
 struct RecordCounts {
   uint64_t threads = 0;
   uint64_t calls = 0;
@@ -80,10 +81,10 @@ struct RecordCounts {
 };
 RecordCounts count_records(const std::string& folder);
 
-// Whether recording was switched off before the process ended, as process.fdx says.
+// Returns whether recording was stopped before the process ended, according to process.fdx.
 bool was_stopped(const std::string& folder);
 
-// The line of an instruction (byte offset) by a code object's location table; 0 if the table has none.
+// Returns the line of an instruction (byte offset) from a code object's location table; 0 if it has none.
 int32_t line_of(const std::string& line_table, int32_t first_line, uint64_t instruction);
 
 }  // namespace framedex::capture

@@ -15,7 +15,7 @@
 namespace framedex::capture {
 namespace {
 
-// A call whose thread makes more calls than this before it returns is a long one.
+// A call is long if its thread makes more calls than this before it returns.
 constexpr uint64_t kManyCalls = 1024;
 
 const char* name_of(MergeOutcome outcome) {
@@ -34,14 +34,14 @@ const char* name_of(MergeOutcome outcome) {
   return "unknown";
 }
 
-// The part of a module's record before its texts.
+// Decodes a module's record up to its texts.
 ModuleRecord module_record(Body* body, uint32_t version) {
   if (version != version_1::kVersion) return body->read<ModuleRecord>();
   auto old = body->read<version_1::ModuleRecord>();
   return {old.id, old.path_size, old.build_id_size, old.fingerprint_size, old.base, old.size, 0, 0, 0, 0};
 }
 
-// The identity of the capture that capture.json states, 0 if it states none.
+// Returns the capture identity in capture.json, 0 if there is none.
 uint64_t identity_in(const std::string& metadata) {
   constexpr std::string_view kMember = "\"identity\": \"";
   size_t at = metadata.find(kMember);
@@ -61,7 +61,7 @@ bool OpenCalls::end(uint64_t sequence, uint64_t* place) {
 }
 
 Definitions::Definitions(std::string folder) : folder_(std::move(folder)) {
-  // The process may still be writing, so how far something is written that refers to others is looked up before them.
+  // The process may still be writing. So the ends of streams that refer to others are read before those others.
   std::error_code error;
   open_threads(&error);
   process_ = std::make_unique<StreamReader>(folder_ + "/" + kProcessStream);
@@ -110,8 +110,8 @@ void Definitions::open_threads(std::error_code* error) {
   }
 }
 
-// Decides which capture the streams have to belong to: the one that capture.json states if any stream agrees with it,
-// else that of process.fdx, else that of a thread's stream.
+// Chooses the capture identity for all streams: that of capture.json if any stream agrees with it, else that of
+// process.fdx, else that of a thread's stream.
 void Definitions::choose_identity() {
   std::vector<uint64_t> said;
   auto hear = [&](const StreamReader& stream) {
@@ -124,7 +124,7 @@ void Definitions::choose_identity() {
   identity_ = is_named || said.empty() ? named : said.front();
 }
 
-// Whether a stream is of this capture, and what its file's name says.
+// Returns whether a stream belongs to this capture and matches its file name.
 bool Definitions::belongs_here(const StreamReader& stream, StreamKind kind, uint32_t number) {
   const StreamHeader& header = stream.header();
   if (!stream.is_stream() || stream.has_damaged_header()) return stream.is_stream();
@@ -159,7 +159,7 @@ void Definitions::read_process_records() {
   add_problems(*process_, told);
 }
 
-// Reports streams of the thread that are missing: the record is written once they are there.
+// Reports missing streams of the thread: its record is written once the streams exist.
 void Definitions::read_thread_record(Body body) {
   auto record = body.read<ThreadRecord>();
   if (body.is_broken()) {
@@ -211,8 +211,7 @@ void Definitions::read_function(Body body) {
   function_ids_.set(record.id, add_function(std::move(boundary), std::move(name), std::move(values)));
 }
 
-// Makes the frame in which a handler's stacks end. As in every native frame, the offset is that of the byte after the
-// one meant.
+// Creates the frame at which a handler's stacks end. As in every native frame, the offset is one byte past the address.
 void Definitions::read_handler(Body body) {
   auto record = body.read<HandlerRecord>();
   auto module = module_ids_.find(record.module);
@@ -240,7 +239,7 @@ uint32_t Definitions::add_function(std::string boundary, std::string name, std::
   return static_cast<uint32_t>(capture_.functions.size() - 1);
 }
 
-// The function with this id. One whose record is lost (a damaged process.fdx) still has its calls.
+// Returns the function with this id, adding a placeholder if its record is lost (a damaged process.fdx).
 uint32_t Definitions::add_function_of(uint32_t id) {
   uint32_t known = function_ids_.at(id);
   if (known != IdMap::kNone) return known;
@@ -274,7 +273,7 @@ void Definitions::read_stream(StreamReader& stream, ThreadStreams* thread) {
   add_problems(stream, told);
 }
 
-// Adds the stream's problems but for the first `told`, which were added before.
+// Adds the stream's problems except for the first `told`, which were added before.
 void Definitions::add_problems(const StreamReader& stream, size_t told) {
   for (size_t i = told; i < stream.problems().size(); ++i) problem(stream.problems()[i]);
 }
@@ -362,7 +361,7 @@ uint32_t Definitions::add_stack(Stack stack) {
   return entry->second;
 }
 
-// Makes the stack with the code that the function's calls enter added as its leaf.
+// Creates the stack with the function's handler added as its leaf.
 void Definitions::add_entered(uint32_t function, uint32_t stack) {
   auto handler = handlers_.find(function);
   if (handler == handlers_.end()) return;

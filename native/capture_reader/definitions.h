@@ -1,5 +1,5 @@
-// What the calls of a capture refer to, and where its streams have them: all that is known before they are gone
-// through.
+// The definitions that the calls of a capture refer to, and an index of its streams: everything that is read before the
+// calls.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace framedex::capture {
 
-// A call that ends long after it began, or not at all: whoever goes through the calls need not wait for its return.
+// A call with a late return, or none. A reader of the calls need not wait for its return.
 struct LongCall {
   uint64_t sequence;
   bool has_returned;
@@ -30,11 +30,11 @@ struct LongCall {
   std::string results;
 };
 
-// Calls that began, in this order, and have not returned yet.
+// Calls that have not returned yet, ordered by start.
 class OpenCalls {
  public:
   void begin(uint64_t sequence, uint64_t place) { open_.push_back({sequence, place}); }
-  // Takes out the call of this number; false if there is none. `place` is what it began with.
+  // Removes the call of this number; returns false if there is none. `place` is the value it was added with.
   bool end(uint64_t sequence, uint64_t* place);
   template <typename Visit>
   void each(Visit visit) const {
@@ -45,14 +45,14 @@ class OpenCalls {
   std::vector<std::pair<uint64_t, uint64_t>> open_;
 };
 
-// One thread's streams, and what their ids stand for in the capture.
+// One thread's streams, with the capture-wide numbers of their ids.
 struct ThreadStreams {
-  uint32_t number;                     // in the files' names
-  uint32_t thread;                     // in the capture
-  std::unique_ptr<StreamReader> ring;  // nullptr where the calls are with the definitions
+  uint32_t number;                     // in the file names
+  uint32_t thread;                     // index in the capture
+  std::unique_ptr<StreamReader> ring;  // nullptr if the calls are with the definitions
   std::unique_ptr<StreamReader> definitions;
-  bool has_calls = false;   // that belong to this capture
-  bool is_in_order = true;  // by start
+  bool has_calls = false;   // calls of this capture
+  bool is_in_order = true;  // ordered by start
   bool has_python = false;  // on the stack of one of its calls
   uint64_t calls = 0;
   uint64_t first_start = 0;
@@ -66,13 +66,13 @@ struct ThreadStreams {
   StreamReader& stream_of_calls() const { return ring ? *ring : *definitions; }
 };
 
-// Joins the streams of a capture. Ids are per stream on disk; here equal things of several threads get one number.
+// Joins the streams of a capture. On disk, ids are per stream; here, equal things of several threads share one number.
 class Definitions {
  public:
-  // Goes through all streams once, to the end of what was written when this began.
+  // Reads all streams once, up to the end of the data written when this began.
   explicit Definitions(std::string folder);
 
-  // Everything but the calls.
+  // Returns all tables except the calls.
   const Capture& capture() const { return capture_; }
   const std::vector<std::vector<std::string>>& value_names() const { return value_names_; }
   const Timeline& timeline() const { return timeline_; }
@@ -80,15 +80,15 @@ class Definitions {
   uint64_t damaged() const { return damaged_; }
   uint64_t calls() const { return calls_; }
 
-  // Goes on with what was written since. False where that cannot be: the capture is to be read anew.
+  // Reads data written since. Returns false if the capture must be read again from the start.
   bool extend();
 
-  // The function with this id, as a place in the capture.
+  // Returns the capture's function with this id.
   uint32_t function_of(uint32_t id) const { return function_ids_.at(id); }
-  // The stack that a call of a function was made with, by its id in the thread's stream.
+  // Returns the stack of a call of a function, by its id in the thread's stream.
   uint32_t stack_of(const ThreadStreams& thread, uint32_t function, uint32_t id) const;
 
-  // The modules alone, which are few whatever the size of the capture.
+  // Reads only the modules, which are few in a capture of any size.
   static std::vector<Module> modules(std::string folder);
 
  private:
@@ -138,7 +138,7 @@ class Definitions {
   std::unordered_map<uint32_t, uint32_t> handlers_;                   // frame by function
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> entered_stacks_;  // by function and stack
   uint32_t missing_stack_ = IdMap::kNone;
-  std::vector<std::optional<bool>> has_python_;  // by stack, where it was asked for
+  std::vector<std::optional<bool>> has_python_;  // by stack; set on demand
   std::map<std::tuple<std::string, std::string, int32_t, std::string>, uint32_t> code_ids_;
   std::map<std::tuple<FrameLanguage, int64_t, uint64_t, bool>, uint32_t> frame_ids_;
   std::map<std::tuple<std::string, bool, Frames, Frames>, uint32_t> stack_ids_;

@@ -1,4 +1,4 @@
-// Places by ids that are counted on from 0, as a stream's are unless it was damaged.
+// Maps ids to indexes. A stream counts its ids from 0, unless it was damaged.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ class IdMap {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // kNone where the id has no place.
+  // Returns kNone for an unknown id.
   uint32_t at(uint32_t id) const {
     if (id < places_.size() && places_[id] != kNone) return places_[id];
     if (far_.empty()) return kNone;

@@ -1,4 +1,4 @@
-// CPython's location table, 3.11 and later: Objects/locations.md in its source tree describes it.
+// Decodes CPython's location table, 3.11 and later, described in Objects/locations.md of its source tree.
 #include "capture_reader/capture_reader.h"
 
 namespace framedex::capture {

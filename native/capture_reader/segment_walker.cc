@@ -6,9 +6,9 @@ namespace framedex::capture {
 namespace {
 
 constexpr size_t kHeaderBytes = sizeof(RecordHeader);
-// However many kinds later versions add, they stay below this: a larger number tells most of what is no record.
+// An upper bound on the record kinds of all versions. A larger kind reveals most bytes that are not a record.
 constexpr auto kMostKinds = static_cast<RecordKind>(64);
-// In words, for one segment. Bytes that look like a large record at every other place would take seconds to refute.
+// Words per segment. Bytes that look like a large record at every other offset would take seconds to check.
 constexpr uint64_t kMostEffort = uint64_t{1} << 23;
 
 bool is_of_call(RecordKind kind) { return kind == RecordKind::kCall || kind == RecordKind::kReturn; }
@@ -85,7 +85,7 @@ SegmentWalker::Step SegmentWalker::next(Record* record, Damage* damage) {
   return Step::kRecord;
 }
 
-// Keeps the base that the record is, or gives it the one that it needs.
+// Keeps the record's base if it is a base record, else gives it the current base.
 void SegmentWalker::use_base(Record* record) {
   if (record->kind == RecordKind::kBase && !base_) {
     Body body = record->body;
@@ -96,7 +96,7 @@ void SegmentWalker::use_base(Record* record) {
   record->base = base_;
 }
 
-// Looks for the base behind a damaged beginning.
+// Looks for the base after a damaged beginning.
 void SegmentWalker::seek_base() {
   has_sought_base_ = true;
   SegmentWalker ahead(*this);
@@ -106,8 +106,7 @@ void SegmentWalker::seek_base() {
   base_ = ahead.base_;
 }
 
-// Skips what cannot be read, up to where a record proves itself by its check. A version 1 mark proves nothing: it may
-// be anything.
+// Skips unreadable bytes, up to a record with a valid check. A version 1 mark proves nothing: any bytes may match.
 SegmentWalker::Step SegmentWalker::skip(Damage* damage) {
   size_t begin = at_;
   const char* what = word_at(begin) == 0 ? "is empty" : "is damaged";
@@ -160,7 +159,7 @@ SegmentWalker::Found SegmentWalker::look_by_check(size_t at) {
   }
   if (is_padding && bytes_.find_first_not_of('\0', at + kHeaderBytes - bytes_begin_) < place_.end - bytes_begin_)
     return {};
-  // Before version 3 there were only long heads, which nothing had to say.
+  // Before version 3 there were only long heads, and the detail was 0.
   uint8_t detail = form_.version == version_2::kVersion ? kLongHead : header.detail;
   return {header.kind(), detail, header.size()};
 }

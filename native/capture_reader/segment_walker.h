@@ -1,4 +1,4 @@
-// The records of one segment of a stream, found and proved one by one.
+// Finds and verifies the records of one segment of a stream.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace framedex::capture {
 
-// A record's body, read front to back. Reading beyond its end gives zeros and marks it as broken. What it holds is in
-// the form of a version of the format.
+// A record's body, read front to back. Reading beyond its end returns zeros and marks it as broken. Its content depends
+// on the format version.
 class Body {
  public:
   explicit Body(std::string_view bytes, uint32_t version = kVersion) : bytes_(bytes), version_(version) {}
@@ -26,9 +26,9 @@ class Body {
     return value;
   }
   std::string_view take(size_t size);
-  // Takes bytes away from the end.
+  // Removes bytes from the end.
   void drop(size_t size);
-  // A text up to its terminating zero byte.
+  // Reads a text up to its terminating zero byte.
   std::string_view take_terminated();
 
   std::string_view rest() const { return bytes_.substr(position_); }
@@ -42,7 +42,7 @@ class Body {
   bool broken_ = false;
 };
 
-// `base` is what short heads are counted from: that of the record's segment, if it has one that could be read.
+// `base` is the base of short heads: that of the record's segment, if a readable one exists.
 struct Record {
   RecordKind kind;
   Body body;
@@ -52,52 +52,52 @@ struct Record {
   bool is_short() const { return (detail & kLongHead) == 0; }
 };
 
-// What a reader knows of a stream before it looks at its records.
+// The properties of a stream that reading its records requires.
 struct StreamForm {
   uint32_t version = kVersion;
   uint64_t key = 0;      // of the checks
-  uint64_t written = 0;  // the position up to which there are records, at least
+  uint64_t written = 0;  // the position up to which records exist, at least
 
   bool has_checks() const { return version != version_1::kVersion; }
 };
 
-// Where a segment is in its file, and the position in the stream at which it begins.
+// The byte range of a segment in its file, and its position in the stream.
 struct SegmentPlace {
   size_t begin;
-  size_t end;  // less than a segment behind `begin` where the file is cut off
+  size_t end;  // less than a segment after `begin` if the file is truncated
   uint64_t position;
 
   size_t first_record(const StreamForm& form) const;
 };
 
-// A part of a segment that no record could be read from.
+// A part of a segment without a readable record.
 struct Damage {
-  const char* what;  // "is damaged"
+  const char* what;  // such as "is damaged"
   size_t begin;      // in the file
   size_t end;
 };
 
 class SegmentWalker {
  public:
-  // `bytes` are those of the file from its byte `bytes_begin` on; they need not go beyond the segment.
+  // `bytes` are those of the file from byte `bytes_begin` on. They may end before or with the segment.
   SegmentWalker(std::string_view bytes, size_t bytes_begin, const SegmentPlace& place, const StreamForm& form);
 
   enum class Step { kRecord, kDamage, kEnd };
-  // Goes to the next record and puts it in `record`, or over a part without any, which it puts in `damage`.
+  // Advances to the next record, in `record`, or past a part without any, in `damage`.
   Step next(Record* record, Damage* damage);
-  // Where in the file the next step begins.
+  // Returns the file offset of the next step.
   size_t place() const { return at_; }
 
  private:
   struct Found {
     RecordKind kind;
     uint8_t detail = 0;
-    size_t size = 0;  // 0: no record that can be trusted is here
+    size_t size = 0;  // 0: no valid record here
   };
 
   uint64_t word_at(size_t at) const;
   const char* bytes_at(size_t at) const { return bytes_.data() + (at - bytes_begin_); }
-  // Whether the stream was written at least as far as this place.
+  // Returns whether the stream was written at least as far as this offset.
   bool is_before_end(size_t at) const { return place_.position + (at - place_.begin) < form_.written; }
   Found look(size_t at);
   Found look_by_mark(size_t at) const;
@@ -113,7 +113,7 @@ class SegmentWalker {
   size_t at_;
   std::optional<BaseRecord> base_;
   bool has_sought_base_ = false;
-  uint64_t effort_ = 0;  // words that were checked in vain
+  uint64_t effort_ = 0;  // words checked without success
 };
 
 }  // namespace framedex::capture

@@ -1,4 +1,4 @@
-// Why something is missing from a capture.
+// The reasons why a capture is incomplete.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace framedex::capture {
 
-// Over all streams of a capture.
+// Totals over all streams of a capture.
 struct Stops {
   uint32_t reasons = 0;        // StopReason bits
-  uint64_t missing_calls = 0;  // that threads with a stream made and did not find room for
-  uint64_t threads = 0;        // whose streams stop early
+  uint64_t missing_calls = 0;  // calls that did not fit, of threads with a stream
+  uint64_t threads = 0;        // threads whose streams stop early
 };
 
-// What the headers of the process's and a thread's streams say of what is missing.
+// Add the stop reasons in the headers of the process's and a thread's streams.
 void add_process(const StreamHeader& header, Stops* stops);
 void add_thread(const StreamHeader& definitions, const StreamHeader& calls, Stops* stops);
 

@@ -1,4 +1,4 @@
-// A file of a capture, opened to be read. An error of the system is an exception, so that it is never taken for damage.
+// A file of a capture, opened for reading. System errors are exceptions, so they are never mistaken for damage.
 #pragma once
 
 #include <cstddef>
@@ -23,18 +23,17 @@ class UnreadableError : public std::system_error {
 
 class StoredFile {
  public:
-  // Opens a file without waiting. Throws UnreadableError unless the error is about the file itself: it is missing, or
-  // the user may not read it.
+  // Opens a file without blocking. Throws UnreadableError, unless the file is missing or the user may not read it.
   explicit StoredFile(const std::string& path);
   ~StoredFile();
   StoredFile(const StoredFile&) = delete;
   StoredFile& operator=(const StoredFile&) = delete;
 
-  // In bytes; -1 for a file that is missing, unreadable for this user, or not regular.
+  // Returns the size in bytes; -1 for a file that is missing, not readable by this user, or not regular.
   int64_t size() const;
-  // Whether the disk holds less than half of size(): a sparse file, or a damaged file system, may name any size.
+  // Returns whether less than half of size() is on disk. A sparse file or a damaged file system may report any size.
   bool is_mostly_holes() const;
-  // Reads `size` bytes at `offset` and returns how many of them there are. Throws UnreadableError.
+  // Reads up to `size` bytes at `offset` and returns their number. Throws UnreadableError.
   size_t read(size_t offset, void* target, size_t size) const;
 
  private:
@@ -42,10 +41,10 @@ class StoredFile {
   int descriptor_;
 };
 
-// Whether an error of open() or opendir() is about the file that was named, and not about the system.
+// Returns whether an error of open() or opendir() is about the named file rather than the system.
 bool is_about_file(int error);
 
-// All of a small file; empty if it is missing, unreadable for this user, or not regular. Throws UnreadableError.
+// Reads a small file; empty if it is missing, not readable by this user, or not regular. Throws UnreadableError.
 std::string content_of(const std::string& path);
 
 }  // namespace framedex::capture

@@ -10,7 +10,7 @@
 namespace framedex::capture {
 namespace {
 
-// Otherwise a stream of which nothing is left would be reported word by word.
+// Limits the reports for a destroyed stream.
 constexpr size_t kMostDamages = 20;
 
 }  // namespace
@@ -65,8 +65,8 @@ bool StreamReader::read_version_1(const StoredFile& file) {
   return true;
 }
 
-// Checks the fields that change, which are sealed with the check of the others (the key of the records, too). Where the
-// header is damaged, the key is what most of it agrees on.
+// Checks the mutable fields, each sealed with the check of the other fields, which is also the key of the records. If
+// the header is damaged, the key is the one that most fields agree on.
 void StreamReader::check_header(const StreamHeader& written) {
   header_ = written;
   header_.thread_name[sizeof(header_.thread_name) - 1] = '\0';
@@ -95,9 +95,9 @@ void StreamReader::check_header(const StreamHeader& written) {
   if (!is_whole) report("has a damaged header: what it says of its thread, and of why it ends, may be wrong.");
 }
 
-// Finds the segments and the end of what is written. The writer stores a record's header after its body, but a copy of
-// a segment is not made in that order: it may have a record's header and not yet its body. So this first look finds the
-// end, and a copy taken after it counts no farther.
+// Finds the segments and the end of the written data. The writer stores a record's header after its body, but a copy of
+// a segment may have the header without the body. So this first look finds the end, and a later copy is used only up to
+// it.
 bool StreamReader::look(const StoredFile& file) {
   size_ = static_cast<size_t>(std::max<int64_t>(file.size(), 0));
   std::vector<SegmentStart> starts;
@@ -148,8 +148,8 @@ std::vector<StreamReader::SegmentStart> StreamReader::segment_starts(const Store
   return starts;
 }
 
-// The segments, in the order in which they were written. One too short for any record was cut off, which next()
-// reports.
+// Returns the segments in the order in which they were written. A segment too short for any record was truncated, which
+// next() reports.
 std::vector<SegmentPlace> StreamReader::written_segments(const std::vector<SegmentStart>& starts, size_t first) const {
   if (is_ring()) return ring_segments(starts);
   std::vector<SegmentPlace> written;
@@ -161,7 +161,7 @@ std::vector<SegmentPlace> StreamReader::written_segments(const std::vector<Segme
   return written;
 }
 
-// The segments of a ring, which begin with their numbers; one without a number is empty.
+// Returns the segments of a ring, which begin with their numbers; a segment without a number is empty.
 std::vector<SegmentPlace> StreamReader::ring_segments(const std::vector<SegmentStart>& starts) const {
   std::vector<SegmentPlace> written;
   uint64_t count = segments_in_file_ != 0 ? segments_in_file_ : starts.size();
@@ -169,7 +169,7 @@ std::vector<SegmentPlace> StreamReader::ring_segments(const std::vector<SegmentS
     if (has_number(index, count, starts[index])) {
       written.push_back(place_of(index, starts[index].segment.number));
     } else if (index < std::min(segments_begun_, count) && form_.has_checks()) {
-      // The number that a segment here must have had, unless it is the one that was about to be entered.
+      // The number that this segment must have, unless it is the one about to be entered.
       uint64_t number = segments_begun_ - 1 - (segments_begun_ - 1 - index) % count;
       bool is_entered = number + 1 == segments_begun_ && form_.written <= number * kSegmentSize;
       if (!is_entered || !starts[index].is_empty()) written.push_back(place_of(index, number));
@@ -182,7 +182,7 @@ std::vector<SegmentPlace> StreamReader::ring_segments(const std::vector<SegmentS
   return written;
 }
 
-// Whether a segment of a ring begins with the number of one that can be there.
+// Returns whether a ring's segment begins with a possible number.
 bool StreamReader::has_number(size_t index, uint64_t count, const SegmentStart& start) const {
   if (!form_.has_checks()) {
     version_1::RecordHeader header;
@@ -201,8 +201,8 @@ bool StreamReader::has_number(size_t index, uint64_t count, const SegmentStart& 
   return walker.next(&record, &damage) == SegmentWalker::Step::kRecord && record.kind == RecordKind::kSegment;
 }
 
-// Reports segments that were counted and are not there. A segment is counted once it is in the file. From a thread's
-// last one nothing is missed that was not written yet.
+// Reports segments that were counted but are missing. A segment is counted once it is in the file. Outside a
+// ring, a partial last segment counts as present.
 void StreamReader::report_missing_segments() {
   if (!form_.has_checks()) return;
   bool has_last = !segments_.empty() && segments_.back().position + kSegmentSize >= form_.written;
@@ -211,7 +211,7 @@ void StreamReader::report_missing_segments() {
   if (is_cut) report("is cut off at byte " + std::to_string(size_) + ": it was longer.");
 }
 
-// The place in the file up to which the segment is written.
+// Returns the file offset up to which the segment is written.
 size_t StreamReader::end_of_records(const StoredFile& file, const SegmentPlace& place) const {
   std::string bytes(kSegmentSize, '\0');
   bytes.resize(file.read(place.begin, bytes.data(), bytes.size()));
@@ -224,15 +224,15 @@ size_t StreamReader::end_of_records(const StoredFile& file, const SegmentPlace& 
     size_t begin = walker.place();
     SegmentWalker::Step step = walker.next(&record, &damage);
     if (step == SegmentWalker::Step::kEnd) return std::min(walker.place(), copied.end);
-    // A record that was being written while this was copied looks like damage at the very end.
+    // A record that was being written during the copy looks like damage at the very end.
     bool is_last = step == SegmentWalker::Step::kDamage && damage.end >= place.begin + kSegmentSize;
     bool is_written = !form_.has_checks() || place.position + (begin - place.begin) < form_.written;
     if (is_last) return is_written ? copied.end : begin;
   }
 }
 
-// Drops the segments of a ring whose number has changed: they were written anew meanwhile, and their copy may be part
-// old, part new.
+// Drops a ring's segments whose number has changed: they were overwritten during the copy, which may be part old, part
+// new.
 void StreamReader::drop_rewritten(const std::vector<SegmentStart>& before, const std::vector<SegmentStart>& after) {
   auto is_rewritten = [&](const SegmentPlace& place) {
     size_t i = place.begin / kSegmentSize;
@@ -241,7 +241,7 @@ void StreamReader::drop_rewritten(const std::vector<SegmentStart>& before, const
   segments_.erase(std::remove_if(segments_.begin(), segments_.end(), is_rewritten), segments_.end());
 }
 
-// Drops the segments that the ring has gone beyond since the header was read: they are emptied, or about to be.
+// Drops the segments that the ring has overtaken since the header was read: they are empty, or about to be.
 void StreamReader::drop_overtaken(const StoredFile& file, size_t count) {
   StreamHeader now{};
   file.read(0, &now, sizeof(now));

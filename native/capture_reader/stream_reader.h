@@ -1,4 +1,4 @@
-// Reads one .fdx stream, trusting nothing in it.
+// Reads one .fdx stream without trusting its content.
 #pragma once
 
 #include <string>
@@ -11,30 +11,29 @@ namespace framedex::capture {
 
 class StoredFile;
 
-// A stream as it was at one moment, even if it is still being written. Its segments are read one at a time as they are
-// come to; those of a ring at once, since they are written again.
+// A snapshot of a stream, even if it is still being written. Segments are read one at a time on demand. Those of a ring
+// are all read at once, because they are overwritten.
 class StreamReader {
  public:
-  // Looks how far the file is written. On failure problems() says why and next() gives nothing. Throws UnreadableError,
-  // as whatever reads on does, where the system fails to read the file.
+  // Finds the end of the written data. On failure problems() says why and next() returns nothing. This and later reads
+  // throw UnreadableError if the system fails to read the file.
   explicit StreamReader(const std::string& path);
 
   const std::string& path() const { return path_; }
-  // The header in the form of the current version, whatever the file's is; without its checks.
+  // Returns the header in the current version's form, without its checks.
   const StreamHeader& header() const { return header_; }
-  // Whether the header could be read, so that there may be records.
+  // Whether the header could be read.
   bool is_stream() const { return is_stream_; }
-  // Whether what the header says of the stream cannot be trusted.
+  // Whether the header's stream information cannot be trusted.
   bool has_damaged_header() const { return has_damaged_header_; }
-  // What is wrong with the stream, in sentences; none if it was whole as far as it was read.
+  // Returns the problems of the stream as sentences; none if all data read so far was intact.
   const std::vector<std::string>& problems() const { return problems_; }
-  // The next complete record, until the one after it is asked for; false at the end of what was written.
+  // Returns the next complete record, valid until the next call; false at the end of the written data.
   bool next(Record* record);
-  // Begins again with the first record that the last look at the file found. What is wrong with the stream has been
-  // told then and is not told again.
+  // Restarts at the first record found by the last look at the file. Does not report problems twice.
   void rewind();
-  // Looks how far the file is written by now: next() goes on behind what was there at the last look. False for rings,
-  // whose beginnings go meanwhile, and for what cannot be read any more.
+  // Finds the new end of the written data, from which next() continues. Returns false for rings, whose beginnings are
+  // overwritten, and for streams that cannot be read any more.
   bool extend();
   bool is_ring() const { return header_.kind == StreamKind::kRing; }
 
@@ -70,21 +69,21 @@ class StreamReader {
   std::string path_;
   StreamHeader header_{};
   StreamForm form_;
-  uint64_t segments_begun_ = 0;  // 0: not known
+  uint64_t segments_begun_ = 0;  // 0: unknown
   uint64_t segments_in_file_ = 0;
   bool is_stream_ = false;
   bool has_damaged_header_ = false;
   size_t size_ = 0;  // of the file
-  size_t end_ = 0;   // where in the file its last segment is written up to
+  size_t end_ = 0;   // file offset of the written end of its last segment
   std::vector<SegmentPlace> segments_;
-  std::string bytes_;                  // of a ring all of it, else the segment that is being read
-  size_t entered_ = 0;                 // how many segments were
-  size_t looked_from_ = 0;             // the first segment of the last look
-  size_t resumed_at_ = 0;              // what lies before it in the file was there before the last look
+  std::string bytes_;                  // for a ring the whole file, else the segment being read
+  size_t entered_ = 0;                 // number of segments entered
+  size_t looked_from_ = 0;             // first segment of the last look
+  size_t resumed_at_ = 0;              // data before this file offset is from an earlier look
   std::vector<SegmentWalker> walker_;  // of the segment being read, if any
   std::vector<std::string> problems_;
   size_t damages_ = 0;
-  bool is_told_ = false;  // what is wrong with the stream
+  bool is_told_ = false;  // whether the problems were reported
 };
 
 }  // namespace framedex::capture

@@ -60,7 +60,7 @@ std::vector<LateReturn> ThreadCalls::take_late_returns() {
   return taken;
 }
 
-// Reads on until there are `count` calls and the first is known; false at the end of the thread's calls.
+// Reads until there are `count` calls and the first one's return is known; false at the end of the thread's calls.
 bool ThreadCalls::fill(size_t count) {
   while (!has_ended_ && (count_ < count || !at(0).is_known)) has_ended_ = !read();
   return count_ >= count;
@@ -127,7 +127,7 @@ void ThreadCalls::end(const CallEnd& end) {
   waiting_.erase(waiting);
 }
 
-// Reads all calls, where damage or clocks that differ between processors have put some before others.
+// Reads and sorts all calls, because damage or clocks that differ between processors have reordered some.
 void ThreadCalls::sort() {
   while (read()) {
   }

@@ -1,4 +1,4 @@
-// The calls of one thread with their returns, one after the other.
+// Reads the calls of one thread with their returns.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace framedex::capture {
 
-// Times are by the stream's clock; `function` and `stack` are places in the capture. The values are encoded.
+// Times are on the stream's clock; `function` and `stack` are indexes in the capture. The values are encoded.
 struct ThreadCall {
   uint64_t sequence;
   uint64_t start;
   uint64_t end;
   uint32_t function;
   uint32_t stack;
-  int32_t error;  // -1: it has not returned
+  int32_t error;  // -1: not returned
   bool has_returned;
-  bool is_known;     // whether it returns, and how
-  uint32_t version;  // of the format that the values are in
+  bool is_known;     // whether its return, or the lack of one, is known
+  uint32_t version;  // format version of the values
   std::string values;
   std::string results;
 
@@ -28,28 +28,28 @@ struct ThreadCall {
   Body end_values() const { return Body(results, version); }
 };
 
-// A call that was gone through before it returned, and has returned since.
+// The return of a call that was read before it returned.
 struct LateReturn {
   uint64_t row;
   ThreadCall call;
 };
 
-// Goes through the calls by start. Only those between a call and its return are kept, which are few: returns that come
-// late are known from the definitions.
+// Reads calls ordered by start. It keeps only the few calls between a call and its return: late returns are known from
+// the definitions.
 class ThreadCalls {
  public:
-  // `is_followed`: more may be written, so what has not returned may do so later.
+  // `is_followed`: the capture is still being written, so unreturned calls may return later.
   ThreadCalls(const Definitions* definitions, ThreadStreams* streams, bool is_followed);
 
-  // The next call; nullptr if there is none.
+  // Returns the next call; nullptr if there is none.
   const ThreadCall* front();
-  // Whether no call comes after front().
+  // Returns whether no call follows front().
   bool is_last() { return !fill(2); }
-  // Goes on to the call after front(), which got this row.
+  // Advances past front(), which got this row.
   void pop(uint64_t row);
-  // Reads what is left of the streams, so that the definitions can go on.
+  // Reads the rest of the streams, so that the definitions can continue.
   void drain();
-  // Goes on with what the definitions have found since.
+  // Continues with data that the definitions have found since.
   void extend();
   bool has_late_returns() const { return !late_.empty(); }
   std::vector<LateReturn> take_late_returns();
@@ -70,12 +70,12 @@ class ThreadCalls {
   bool has_ended_ = false;
   std::vector<LongCall> long_calls_;  // by sequence
   size_t next_long_ = 0;
-  std::vector<ThreadCall> ring_;  // a power of two of places, used in turn: texts keep their memory
+  std::vector<ThreadCall> ring_;  // a circular buffer with a power of two of entries; texts keep their memory
   size_t first_ = 0;
   size_t count_ = 0;
   uint64_t popped_ = 0;
-  OpenCalls open_;                                    // counted on from the thread's first call
-  std::unordered_map<uint64_t, LateReturn> waiting_;  // that were gone through, counted likewise
+  OpenCalls open_;                                    // numbered from the thread's first call
+  std::unordered_map<uint64_t, LateReturn> waiting_;  // calls already read, numbered likewise
   std::vector<LateReturn> late_;
 };
 

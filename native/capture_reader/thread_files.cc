@@ -16,8 +16,8 @@ namespace framedex::capture {
 
 namespace {
 
-// Not std::filesystem: before GCC 9 it was no part of libstdc++.so and had other types, so what is built to run with an
-// older one brings a copy that must not meet the other.
+// Not std::filesystem: before GCC 9 it was outside libstdc++.so and had other types. A build for older systems would
+// contain a second copy, which must not mix with the system's.
 struct Closing {
   void operator()(DIR* folder) const { closedir(folder); }
 };

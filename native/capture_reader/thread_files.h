@@ -1,4 +1,4 @@
-// The files of a capture's threads.
+// Lists the files of a capture's threads.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace framedex::capture {
 struct ThreadFiles {
   uint32_t number;
   std::string definitions;
-  std::string ring;  // empty where the calls are with the definitions
+  std::string ring;  // empty if the calls are with the definitions
 };
 
-// In the order in which the threads began. `error` says why the folder could not be listed. Throws UnreadableError
-// where that is the system's failure.
+// Returns the files in the order in which the threads began. `error` says why the folder could not be listed. Throws
+// UnreadableError for a system failure.
 std::vector<ThreadFiles> thread_files(const std::string& folder, std::error_code* error);
 
 }  // namespace framedex::capture

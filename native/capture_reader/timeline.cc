@@ -5,7 +5,7 @@
 namespace framedex::capture {
 namespace {
 
-// Anchors closer than this say little about the speed of the clock.
+// Anchors closer than this are too close to measure the clock's rate.
 constexpr uint64_t kSpacing = 1000000;
 
 int64_t clamped(double nanoseconds) {
@@ -26,14 +26,14 @@ void Timeline::finish() {
   for (const ClockRecord& anchor : anchors_) {
     if (anchor.nanoseconds >= kept.back().nanoseconds + kSpacing) kept.push_back(anchor);
   }
-  // All anchors are within a millisecond: the first and the last are the best there is.
+  // All anchors are within a millisecond: use the first and the last.
   if (kept.size() == 1 && anchors_.back().nanoseconds > kept.back().nanoseconds) kept.push_back(anchors_.back());
   anchors_ = std::move(kept);
   last_stretch_ = 1;
 }
 
-// The end, as a place among the anchors, of the stretch that holds the time; the first and the last reach on to both
-// sides.
+// Returns the index of the anchor that ends the time's interval. The first and last intervals extend beyond the
+// anchors.
 size_t Timeline::stretch_of(uint64_t time) const {
   bool is_before = last_stretch_ > 1 && time < anchors_[last_stretch_ - 1].time;
   bool is_after = last_stretch_ + 1 < anchors_.size() && time >= anchors_[last_stretch_].time;

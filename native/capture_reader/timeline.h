@@ -1,4 +1,4 @@
-// Times of a capture in nanoseconds of CLOCK_MONOTONIC.
+// Converts times of a capture to nanoseconds of CLOCK_MONOTONIC.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,19 @@
 
 namespace framedex::capture {
 
-// Damaged captures may state any time. This is far beyond any clock, and the difference of two such times, or their
-// sum, is still a number.
+// The limit for times, because damaged captures may contain any. It is far beyond any clock, and sums and differences
+// of two such times do not overflow.
 inline constexpr int64_t kLatest = int64_t{1} << 61;
 
-// Ticks of the streams' clock are tied to nanoseconds by clock records; between two of them time is linear. Without any
-// (every stream damaged before its first), or with a clock that counts nanoseconds, a tick is a nanosecond.
+// Clock records tie ticks of the streams' clock to nanoseconds; between two of them time is linear. A tick is a
+// nanosecond if the clock counts nanoseconds, or without any clock record (every stream damaged before its first).
 class Timeline {
  public:
   void add(const ClockRecord& anchor) { anchors_.push_back(anchor); }
-  // To be called once all anchors are added.
+  // Call once all anchors are added.
   void finish();
-  // Times that are asked for one after the other are mostly near each other, so the last stretch is looked at first.
-  // Between -kLatest and kLatest.
+  // Returns a time between -kLatest and kLatest. Successive queries are mostly close, so the latest interval is tried
+  // first.
   int64_t nanoseconds(uint64_t time) const;
 
  private:

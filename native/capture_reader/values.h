@@ -1,4 +1,4 @@
-// The recorded values of a call, one by one, whatever version they were written in.
+// Decodes the recorded values of a call, of every format version.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace framedex::capture {
 
-// `field` is an index into the names of the function's values. An address is a kAddress, however it was written.
+// `field` is an index into the function's value names. Every form of address has the kind kAddress.
 class Value {
  public:
   Value() = default;
-  // A value with a payload of `words` of `size` bytes each (from 1 to 8), or of a text.
+  // A value whose payload is words of `size` bytes each (1 to 8), or a text.
   Value(uint16_t field, ValueKind kind, uint32_t count, std::string_view payload, size_t size)
       : field_(field), kind_(kind), size_(static_cast<uint8_t>(size)), count_(count), payload_(payload) {}
 
   uint16_t field() const { return field_; }
   ValueKind kind() const { return kind_; }
-  // What a small integer or a truth value is; of a text, its bytes.
+  // Returns a small integer or a truth value; for a text, its size in bytes.
   uint32_t count() const { return count_; }
   std::string_view text() const { return payload_.substr(0, count_); }
-  // The integers or addresses that the value is made of, and how many there are.
+  // The integers or addresses of the value, and their number.
   size_t words() const { return payload_.size() / size_; }
   uint64_t word(size_t index) const {
     uint64_t word = 0;
@@ -42,7 +42,8 @@ class Value {
   std::string_view payload_;
 };
 
-// Takes the next value off the front of `body`, which has one if remaining() is not 0; false if the rest is damaged.
+// Takes the next value from the front of `body`. Call only if remaining() is not 0. Returns false if the rest is
+// damaged.
 bool take_value(Body* body, Value* value);
 
 }  // namespace framedex::capture

@@ -9,7 +9,7 @@ namespace ffi = xla::ffi;
 
 namespace {
 
-// y = x * factor, on a thread of its own.
+// y = x * factor, on its own thread.
 ffi::Future scale_later(float factor, ffi::Buffer<ffi::F32> x, ffi::ResultBuffer<ffi::F32> y) {
   ffi::Promise promise;
   ffi::Future future(promise);

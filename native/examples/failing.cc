@@ -1,4 +1,4 @@
-// Every way in which a handler can fail, for tests: what is seen of it must not depend on who is watching.
+// Every way in which a handler can fail, for tests: the visible outcome must be the same with and without a recorder.
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -23,7 +23,7 @@ ffi::Error fail(std::string_view how, ffi::Buffer<ffi::F32> x, ffi::ResultBuffer
   return ffi::Error::Success();
 }
 
-// The same when the program is compiled.
+// Fails in the same ways when the program is compiled.
 ffi::Error fail_to_instantiate(std::string_view how) {
   if (how == "segfault while compiling") write_through(nullptr);
   if (how == "error while compiling") return ffi::Error::InvalidArgument("the handler does not want to be compiled");
@@ -39,7 +39,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(
 XLA_FFI_DEFINE_HANDLER_SYMBOL(FailToInstantiate, fail_to_instantiate,
                               ffi::Ffi::BindInstantiate().Attr<std::string_view>("how"));
 
-// A custom call of before the typed API: y = x + 1, of one number.
+// A custom call of the untyped API: y = x + 1, for one number.
 extern "C" void AddOneUntyped(void* out, const void** in) {
   *static_cast<float*>(out) = *static_cast<const float*>(in[0]) + 1;
 }

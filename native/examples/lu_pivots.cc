@@ -1,4 +1,4 @@
-// The permutation that a list of LU pivots stands for: the example of JAX pull request 21925, on the CPU.
+// Converts LU pivots to a permutation: the example of JAX pull request 21925, on the CPU.
 #include <cstddef>
 #include <cstdint>
 #include <numeric>

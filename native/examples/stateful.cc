@@ -1,4 +1,4 @@
-// A handler with state: every custom call of a compiled program counts how often it ran.
+// A handler with state: every custom call of a compiled program counts its runs.
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -17,10 +17,10 @@ struct Counter {
 
 ffi::TypeId Counter::id = {};
 
-// Once, when the executable is loaded.
+// Runs once, when the executable is loaded.
 ffi::ErrorOr<std::unique_ptr<Counter>> make_counter(int32_t start) { return std::make_unique<Counter>(start); }
 
-// y = x + how often this custom call ran before. Attributes are given to every stage.
+// y = x + the number of earlier runs of this custom call. Every stage gets the attributes.
 ffi::Error count_run(Counter* counter, int32_t /*start*/, ffi::Buffer<ffi::S32> x, ffi::ResultBuffer<ffi::S32> y) {
   int32_t before = counter->runs.fetch_add(1);
   for (size_t i = 0; i < x.element_count(); ++i) y->typed_data()[i] = x.typed_data()[i] + before;
@@ -29,9 +29,9 @@ ffi::Error count_run(Counter* counter, int32_t /*start*/, ffi::Buffer<ffi::S32> 
 
 }  // namespace
 
-// For jax.ffi.register_ffi_type: XLA gives the type its number, and learns how to destroy a state.
+// For jax.ffi.register_ffi_type: XLA assigns the type's number and gets the destructor for states.
 extern "C" XLA_FFI_TypeId* CounterTypeId() { return &Counter::id; }
-#if XLA_FFI_API_MINOR >= 2  // before, a state brought its destructor along
+#if XLA_FFI_API_MINOR >= 2  // in older versions a state carries its destructor
 extern "C" const XLA_FFI_TypeInfo* CounterTypeInfo() {
   static const ffi::TypeInfo info = ffi::MakeTypeInfo<Counter>();
   return &info;

@@ -18,7 +18,7 @@ namespace {
 
 class Descriptor {
  public:
-  // Opened without blocking: a pipe that nobody writes to would wait for ever.
+  // Opens without blocking: opening a pipe without a writer would wait for ever.
   explicit Descriptor(const std::string& path) : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
@@ -35,9 +35,9 @@ int64_t modified(const struct stat& status) {
   return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
 
-// Waits until the tick of the clock that gave the file its time has passed. Another write within that tick, which lasts
-// a few milliseconds, would change neither time nor size, and nobody would ever read the file again. False where the
-// file is written all the time.
+// Waits until the clock tick of the file's modification time has passed. Another write within that tick (a few
+// milliseconds) could change neither time nor size, and would never be noticed. Returns false if the file is written
+// continuously.
 bool wait_until_settled(int descriptor, struct stat& status) {
   constexpr int64_t kLongest = 20'000'000;
   constexpr timespec kPause = {0, 1'000'000};
@@ -45,19 +45,19 @@ bool wait_until_settled(int descriptor, struct stat& status) {
     timespec now;
     clock_gettime(CLOCK_REALTIME_COARSE, &now);
     const int64_t age = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec - modified(status);
-    if (age > 0 || age < -kLongest) return true;  // a time in the future tells nothing
+    if (age > 0 || age < -kLongest) return true;  // a time in the future says nothing
     nanosleep(&kPause, nullptr);
     if (fstat(descriptor, &status) != 0) return false;
   }
   return false;
 }
 
-// No file has this time of change, so one with it is read again.
+// No file has this change time, so a file marked with it is read again.
 constexpr int64_t kNeverRead = 0;
 
 std::string unreadable(int error) { return std::string("It cannot be read: ") + std::strerror(error) + "."; }
 
-// Reads up to one byte more than the largest file may have; an empty text and a problem where it cannot be read.
+// Reads at most one byte more than the size limit. On failure returns an empty text and adds a problem.
 std::string read(const std::string& path, ExtractedFile& file) {
   struct stat before, after;
   const Descriptor descriptor(path);
@@ -73,7 +73,7 @@ std::string read(const std::string& path, ExtractedFile& file) {
   const bool is_settled = wait_until_settled(descriptor.number(), before);
   file.modified = modified(before);
   file.size = static_cast<uint64_t>(before.st_size);
-  // The size is what it was a moment ago; the end is where reading ends.
+  // The size may have changed; reading stops at the end of the file.
   std::string text(std::min<size_t>(file.size, kLargestFile) + 1, '\0');
   size_t length = 0;
   while (length < text.size()) {
@@ -97,8 +97,8 @@ std::string read(const std::string& path, ExtractedFile& file) {
   return text;
 }
 
-// The position of the first byte that is no UTF-8; npos where there is none. tree-sitter takes ill-formed bytes as
-// characters of their own, so such a file is read all the same.
+// Returns the position of the first byte that is not UTF-8; npos if there is none. tree-sitter treats ill-formed bytes
+// as characters, so such a file is still parsed.
 size_t ill_formed(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);
@@ -121,7 +121,7 @@ size_t ill_formed(std::string_view text) {
   return std::string_view::npos;
 }
 
-// A hash like FNV-1a, but of eight bytes at once: it tells two states of one file apart.
+// A hash like FNV-1a over eight bytes at a time, to detect changes of a file.
 uint64_t hash(std::string_view text) {
   uint64_t value = 0xcbf29ce484222325u ^ text.size();
   size_t i = 0;

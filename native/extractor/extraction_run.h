@@ -20,15 +20,15 @@ struct Request {
   Language language;
 };
 
-// An extracted file, ready for the index: `sites[i]` are the calls of definition i as text.
+// An extracted file, ready for the index: `sites[i]` is the text of definition i's calls.
 struct FinishedFile {
-  size_t index;  // of its request
+  size_t index;  // index of its request
   ExtractedFile file;
   std::vector<std::string> sites;
 };
 
-// Extracts files on threads of its own, which keep only a little ahead of whoever takes the results. Destroying it
-// stops it after the files at hand.
+// Extracts files on its own threads, which stay only a little ahead of the consumer. Destroying it stops it after the
+// files in progress.
 class ExtractionRun {
  public:
   ExtractionRun(std::shared_ptr<const Languages> languages, std::shared_ptr<const MacroTable> macros,
@@ -39,7 +39,7 @@ class ExtractionRun {
 
   bool is_done() const { return taken_ == requests_.size(); }
 
-  // The next finished file, in any order; nothing if none was finished for `patience`, or `is_done`.
+  // Returns the next finished file, in any order. Returns nothing if none finishes within `patience`, or if `is_done`.
   std::optional<FinishedFile> next(std::chrono::milliseconds patience);
 
  private:
@@ -58,7 +58,7 @@ class ExtractionRun {
   std::vector<std::thread> threads_;
 };
 
-// The macros that all these files define.
+// Returns the macros that all these files define.
 MacroTable learn_macros(const std::vector<std::string>& paths, unsigned threads);
 
 }  // namespace framedex::extractor

@@ -11,12 +11,12 @@
 namespace framedex::extractor {
 namespace {
 
-// Words and single signs, without comments; of literals only that there was one.
+// Words and single punctuation characters, without comments. A literal's text is dropped.
 class Tokens {
  public:
   explicit Tokens(std::string_view text) : text_(text) {}
 
-  // The next token, empty at the end. A word may have dots in it: `a.b.C`.
+  // Returns the next token, empty at the end. A word may contain dots: `a.b.C`.
   std::string_view next() {
     while (at_ < text_.size()) {
       const char c = text_[at_];
@@ -70,7 +70,7 @@ Extraction extract_proto(std::string_view source) {
   Extraction found;
   Tokens tokens(source);
   std::string package;
-  std::vector<int> blocks;  // the definition that each open brace belongs to, -1: none
+  std::vector<int> blocks;  // the definition of each open brace, -1: none
   int pending = -1;
   bool at_start = true;
   for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {

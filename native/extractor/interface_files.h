@@ -6,7 +6,7 @@
 
 namespace framedex::extractor {
 
-// What C++ is generated from, under the names that the generated code has.
+// Extracts interface files, from which C++ is generated, under the names in the generated code.
 
 // Protocol buffers: message `Outer.Inner` of package `a.b` is class `a::b::Outer_Inner`.
 Extraction extract_proto(std::string_view source);

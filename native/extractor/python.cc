@@ -36,7 +36,7 @@ Extraction PythonExtraction::run(TSNode root) && {
   Walk walk(root);
   while (walk.advance(true)) visit(walk);
   if (module_ >= 0) found_.definitions[module_].end_line = last_line(root);
-  if (found_.errors == 0 && ts_node_has_error(root)) found_.errors = 1;  // only things missing
+  if (found_.errors == 0 && ts_node_has_error(root)) found_.errors = 1;  // only missing tokens
   return std::move(found_);
 }
 
@@ -50,7 +50,7 @@ void PythonExtraction::visit(const Walk& walk) {
     add_definition(node, ScopeKind::kFunction, scopes_.inner().kind == ScopeKind::kClass ? "method" : "function");
   } else if (type == syntax_.class_definition) {
     add_definition(walk.node(), ScopeKind::kClass, "class");
-  } else if (type == syntax_.lambda && ts_node_child_count(walk.node()) > 0) {  // the keyword has the same name
+  } else if (type == syntax_.lambda && ts_node_child_count(walk.node()) > 0) {  // the keyword token has the same name
     add_definition(walk.node(), ScopeKind::kFunction, "lambda");
   } else if (type == kError) {
     ++found_.errors;

@@ -10,7 +10,7 @@
 
 namespace framedex::extractor {
 
-// The node types and fields of tree-sitter-python that extraction looks at.
+// The node types and fields of tree-sitter-python that extraction uses.
 struct PythonSyntax {
   explicit PythonSyntax(const Grammar& grammar);
 
@@ -19,8 +19,8 @@ struct PythonSyntax {
   TSFieldId name, parameters, function, attribute;
 };
 
-// Finds the definitions, named as `__qualname__` has them, and the calls of a Python source. Throws std::runtime_error
-// where the source is too far from Python to be parsed.
+// Extracts the definitions, named by `__qualname__`, and the calls of a Python source. Throws std::runtime_error if the
+// source cannot be parsed as Python.
 Extraction extract_python(const PythonSyntax& syntax, std::string_view source, Workspace& workspace);
 
 }  // namespace framedex::extractor

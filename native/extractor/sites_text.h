@@ -7,8 +7,8 @@
 
 namespace framedex::extractor {
 
-// The calls of a definition as JSON, `[[line, column, kind, callee, written], ...]`; empty for none. There are millions
-// of calls, so each definition keeps its own as one text, which any SQLite tool can take apart with json_each.
+// Formats the calls of a definition as JSON, `[[line, column, kind, callee, written], ...]`; empty for none. There are
+// millions of calls, so each definition stores its own as one text. Any SQLite tool can parse it with json_each.
 std::string sites_text(const std::vector<CallSite>& sites);
 
 }  // namespace framedex::extractor

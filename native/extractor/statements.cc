@@ -10,10 +10,10 @@ namespace framedex::extractor {
 namespace {
 
 enum class Part : uint8_t {
-  kInside,     // belongs to what is around it
-  kStatement,  // its tokens are one statement, as far as no other part is inside of it
-  kHead,       // the same, and so are the statements before its body: `for (int i = f(); ...)`
-  kBlock,      // its own tokens are of no statement
+  kInside,     // belongs to its parent
+  kStatement,  // its tokens are one statement, except those of nested parts
+  kHead,       // like kStatement, and includes the statements before its body: `for (int i = f(); ...)`
+  kBlock,      // its own tokens belong to no statement
   kError,
 };
 
@@ -46,7 +46,7 @@ Parts cpp_parts(const Grammar& grammar) {
            "enumerator_list", "translation_unit", "try_statement"}};
 }
 
-// A lambda is code of its own: what calls it is not on its stack.
+// A lambda is separate code: its creator is not on its stack.
 Parts python_parts(const Grammar& grammar) {
   return {grammar,
           {"expression_statement", "return_statement", "assert_statement", "raise_statement", "delete_statement",
@@ -61,7 +61,7 @@ constexpr int kNoStatement = -1;
 
 class StatementWalk {
  public:
-  // `whole` are calls of macros that are one statement each, whatever the text makes of them: bytes, by their begin.
+  // `whole` are macro calls, each of them one statement whatever its text: byte ranges, by their start.
   StatementWalk(const Parts& parts, TSFieldId body, TSFieldId condition, std::string_view source,
                 std::vector<std::pair<size_t, size_t>> whole)
       : parts_(parts), body_(body), condition_(condition), whole_(std::move(whole)) {
@@ -74,7 +74,7 @@ class StatementWalk {
   std::vector<StatementLines> run(TSNode root) &&;
 
  private:
-  // An open part of the text, up to the byte `end`; before `head_end` no other statement begins in it.
+  // An open part of the text up to the byte `end`. No other statement begins in it before `head_end`.
   struct Open {
     uint32_t begin, end, head_end;
     int statement;
@@ -98,13 +98,13 @@ class StatementWalk {
 
   const Parts& parts_;
   TSFieldId body_, condition_;
-  std::vector<std::pair<size_t, size_t>> whole_;  // the first statements are theirs
-  std::vector<size_t> whole_open_;                // those that begin before what was asked about last, innermost last
+  std::vector<std::pair<size_t, size_t>> whole_;  // these begin the list of statements
+  std::vector<size_t> whole_open_;                // those that begin before the latest queried position, innermost last
   size_t whole_to_come_ = 0;
   std::vector<size_t> line_ends_;
   std::vector<Open> open_{{0, UINT32_MAX, 0, kNoStatement}};
   std::vector<Statement> statements_;
-  int last_ = kNoStatement;  // whose the token before was
+  int last_ = kNoStatement;  // statement of the previous token
 };
 
 std::vector<StatementLines> StatementWalk::run(TSNode root) && {
@@ -157,8 +157,7 @@ uint32_t StatementWalk::head_end(TSNode node) const {
   return is_null(condition) ? 0 : ts_node_end_byte(condition);
 }
 
-// The macro's call of which what begins here is a part, unless a block inside of that call is between the two. Asked in
-// the order of the text.
+// Returns the macro call that contains `begin`, unless a block inside that call is in between. Call in source order.
 int StatementWalk::whole_around(uint32_t begin) {
   while (whole_to_come_ < whole_.size() && whole_[whole_to_come_].first <= begin) {
     whole_open_.push_back(whole_to_come_++);
@@ -191,7 +190,7 @@ std::vector<StatementLines> long_statements(const Languages& languages, std::str
         .run(tree.root());
   }
   if (language != Language::kCpp) return {};
-  // Macros of the file itself are left as they are written: their calls are what has lines.
+  // Macros of the file itself are not expanded: their calls have the lines.
   Scrubbed scrubbed = scrub(source, macros);
   for (const MacroDefinition& each : scrubbed.definitions) scrubbed.assignments.emplace_back(each.begin, each.end);
   std::sort(scrubbed.assignments.begin(), scrubbed.assignments.end());

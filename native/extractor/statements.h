@@ -9,13 +9,12 @@
 
 namespace framedex::extractor {
 
-// The lines of a statement, as ranges in their order; both ends count, from 1. What other statements have inside of it
-// (the body of a lambda, of a local class) is left out. Of an `if`, a loop, or a definition it is what stands before
-// the body.
+// The lines of a statement as ordered ranges, both ends inclusive, from 1. Nested statements (the body of a lambda or
+// of a local class) are left out. An `if`, a loop or a definition covers only the lines before its body.
 using StatementLines = std::vector<std::pair<uint32_t, uint32_t>>;
 
-// The statements over more than one line, in the order in which they begin; of those with a syntax error, none. Throws
-// std::runtime_error where the source is too far from the language to be parsed.
+// Returns the statements of more than one line, in source order, without those that have a syntax error. Throws
+// std::runtime_error if the source cannot be parsed.
 std::vector<StatementLines> long_statements(const Languages& languages, std::string_view source, Language language,
                                             const MacroTable& macros);
 

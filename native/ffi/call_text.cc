@@ -14,7 +14,7 @@
 namespace framedex::ffi {
 namespace {
 
-// As XLA writes them: lower case.
+// Returns XLA's spelling: lower case.
 std::string dtype_name(XLA_FFI_DataType dtype) {
   const char* name = pjrt::enumerator(dtype);
   if (name == nullptr) return "dtype" + std::to_string(static_cast<int>(dtype));
@@ -47,7 +47,7 @@ Value read(const void* value, size_t index) {
   return result;
 }
 
-// With the fewest digits that tell the value from its neighbours.
+// Formats with the fewest digits that round-trip.
 template <typename Real>
 std::string real_text(Real value) {
   std::array<char, 32> text;
@@ -87,7 +87,8 @@ std::string number_text(XLA_FFI_DataType dtype, const void* value, size_t index)
   }
 }
 
-// As HLO writes constants, with the type: `s32(3)` is not what `s64(3)` is. Of `true` and `false` there is one type.
+// Formats a scalar like an HLO constant with its type, since `s32(3)` differs from `s64(3)`. `true` and `false` need no
+// type.
 std::string scalar_text(const XLA_FFI_Scalar& scalar) {
   std::string number = number_text(scalar.dtype, scalar.value, 0);
   std::string type = dtype_name(scalar.dtype);
@@ -140,7 +141,7 @@ template <typename List>
 void mix_buffers(uint64_t* hash, const List& list, void* const* values) {
   mix(hash, static_cast<uint64_t>(list.size));
   for (int64_t i = 0; i < list.size; ++i) {
-    if (list.types[i] != 1) continue;  // a buffer: the only type there is, of arguments and of results
+    if (list.types[i] != 1) continue;  // 1 is a buffer, the only type of arguments and results
     const auto& buffer = *static_cast<const XLA_FFI_Buffer*>(values[i]);
     mix(hash, static_cast<uint64_t>(buffer.dtype) << 32 | static_cast<uint64_t>(buffer.rank));
     for (int64_t d = 0; d < buffer.rank; ++d) mix(hash, static_cast<uint64_t>(buffer.dims[d]));

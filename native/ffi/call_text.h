@@ -1,4 +1,4 @@
-// Arguments, results and attributes of a handler's call as text: `f32[4,8], s32[]` and `eps=f32(1e-05), mode="fast"`.
+// Formats arguments, results and attributes of a handler's call: `f32[4,8], s32[]` and `eps=f32(1e-05), mode="fast"`.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 namespace framedex::ffi {
 
 struct CallText {
-  uint64_t shapes;  // shapes_of() the frame that was described
+  uint64_t shapes;  // shapes_of() of the described frame
   std::string arguments;
   std::string results;
   std::string attributes;
 };
 
-// A hash of the dtypes and shapes of arguments and results.
+// Returns a hash of the dtypes and shapes of arguments and results.
 uint64_t shapes_of(const XLA_FFI_CallFrame& frame);
 CallText describe_call(const XLA_FFI_CallFrame& frame);
 

@@ -11,7 +11,7 @@
 namespace framedex::ffi {
 namespace {
 
-// Read by a signal handler, so it must not be allocated when it is first touched.
+// Read by a signal handler, so its first access must not allocate.
 thread_local __attribute__((tls_model("initial-exec"))) const RunningScope* running = nullptr;
 
 struct FatalSignal {
@@ -32,7 +32,7 @@ FatalSignal* find(int number) {
   return nullptr;
 }
 
-// A line of text without memory from the heap: what crashed may have been the heap.
+// A line of text without heap memory: the heap may be corrupt.
 class Line {
  public:
   Line& operator<<(std::string_view text) {
@@ -65,8 +65,8 @@ const char* stage_name(XLA_FFI_ExecutionStage stage) {
   return "unknown";
 }
 
-// Reports, then hands the signal on to whoever handled it before. Where that is the system, what faulted faults again
-// when this returns, and what was sent is sent again, so that the process ends by the same signal.
+// Reports, then forwards the signal to its previous handler. With the default action, a fault recurs when this returns,
+// and a sent signal is sent again. So the process ends by the same signal.
 void on_fatal_signal(int number, siginfo_t* info, void* context) {
   int saved_errno = errno;
   report_crash(number);

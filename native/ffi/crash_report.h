@@ -1,14 +1,14 @@
-// Says on stderr which handler was running when the process dies of a signal.
+// Reports on stderr which handler was running when a signal kills the process.
 #pragma once
 
 #include "ffi/instances.h"
 
 namespace framedex::ffi {
 
-// Writes one line about the handler that this thread is running, if it is. Safe in the handler of a signal.
+// Writes one line about the handler running on this thread, if any. Async-signal-safe.
 void report_crash(int signal);
 
-// The innermost handler that runs on a thread, for as long as it runs.
+// Marks the innermost handler running on a thread during its lifetime.
 class RunningScope {
  public:
   RunningScope(const Registration& registration, XLA_FFI_ExecutionStage stage, const Instance* instance);
@@ -24,7 +24,7 @@ class RunningScope {
   const RunningScope* outer_;
 };
 
-// Reports fatal signals in handlers from now on, before whoever handled such signals until now gets them.
+// From now on reports fatal signals in handlers, before the previous signal handlers run.
 void install_crash_report();
 
 }  // namespace framedex::ffi

@@ -9,14 +9,14 @@ namespace {
 
 bool tells_codes(const XLA_FFI_Api& api) { return api.api_version.minor_version >= 5; }
 
-// XLA_FFI_Error_GetDetails_Args of version 0.5, which took the place of XLA_FFI_Error_GetMessage_Args.
+// XLA_FFI_Error_GetDetails_Args of version 0.5, the successor of XLA_FFI_Error_GetMessage_Args.
 struct ErrorDetails {
   XLA_FFI_Error_GetMessage_Args arguments;
   XLA_FFI_Error_Code code;
 };
 
 const XLA_FFI_Api* xla = nullptr;
-// Initial-exec: the first touch of another kind may allocate.
+// Initial-exec: with other TLS models the first access may allocate.
 thread_local __attribute__((tls_model("initial-exec"))) XLA_FFI_Error_Code noted_code = XLA_FFI_Error_Code_UNKNOWN;
 
 XLA_FFI_Error* note_and_create(XLA_FFI_Error_Create_Args* args) {
@@ -24,7 +24,7 @@ XLA_FFI_Error* note_and_create(XLA_FFI_Error_Create_Args* args) {
   return xla->XLA_FFI_Error_Create(args);
 }
 
-// XLA's table with one function replaced. A handler may keep it for later, so it is never freed.
+// Copies XLA's table with one function replaced. A handler may keep the table, so it is never freed.
 const XLA_FFI_Api* make_noting_table(const XLA_FFI_Api* api) {
   xla = api;
   auto* table = static_cast<XLA_FFI_Api*>(std::malloc(api->struct_size));

@@ -1,4 +1,4 @@
-// Finds the code of the error that a handler returns, which the FFI API does not tell before version 0.5 (jaxlib 0.12).
+// Finds the code of a handler's error. The FFI API does not return it before version 0.5 (jaxlib 0.12).
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace framedex::ffi {
 
-// While it lives, the handler of `frame` makes its errors through a function that notes their code. Before and after,
-// the frame is as XLA made it; the errors are XLA's own throughout.
+// While this exists, the handler of `frame` creates errors through a function that notes their code. The errors are
+// still XLA's own. Before and after, the frame is unchanged.
 class ErrorCodeScope {
  public:
   explicit ErrorCodeScope(XLA_FFI_CallFrame* frame);
@@ -16,7 +16,7 @@ class ErrorCodeScope {
   ErrorCodeScope(const ErrorCodeScope&) = delete;
   ErrorCodeScope& operator=(const ErrorCodeScope&) = delete;
 
-  // XLA_FFI_Error_Code_UNKNOWN where it is not known.
+  // Returns XLA_FFI_Error_Code_UNKNOWN if the code is unknown.
   XLA_FFI_Error_Code code_of(XLA_FFI_Error* error, std::string_view* message) const;
 
  private:

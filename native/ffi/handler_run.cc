@@ -19,22 +19,22 @@ using recorder::Call;
 
 constexpr int kUnknown = XLA_FFI_Error_Code_UNKNOWN;
 
-// Starts the recording that the environment asks for, if nothing else in this process has: libtpu.so does, where it is
-// loaded. The first run does this, so that a program without handlers makes no capture.
+// Starts the recording that the environment requests, unless libtpu.so has already started it in this process. The
+// first run does this, so a program without handlers creates no capture.
 void start_recording_once() {
   static std::atomic<bool> is_started{false};
   if (__builtin_expect(is_started.load(std::memory_order_relaxed), 1)) return;
   if (!is_started.exchange(true)) recorder::start_from_environment();
 }
 
-// Of a callback the attributes are ours: they tell how the mock TPU moves its data.
+// The attributes of a callback are ours: they describe how the mock TPU moves its data.
 void write_text(recorder::ArgumentWriter& writer, const CallText& text, bool is_of_callback) {
   writer.text(kArguments, text.arguments);
   writer.text(kResults, text.results);
   if (!text.attributes.empty() && !is_of_callback) writer.text(kAttributes, text.attributes);
 }
 
-// The shapes of an instance hardly ever change: its text is made once.
+// Caches the text per instance: its shapes hardly ever change.
 void write_text(recorder::ArgumentWriter& writer, Instance* instance, const XLA_FFI_CallFrame& frame) {
   bool is_of_callback = instance != nullptr && instance->is_of_callback;
   const CallText* known = instance != nullptr ? instance->text.load(std::memory_order_acquire) : nullptr;
@@ -80,8 +80,8 @@ void leave(Call& call, const ErrorCodeScope& codes, XLA_FFI_Error* error) {
   call.leave(code, message);
 }
 
-// Ends the record of a handler that is left by what is no std::exception. Such a thing is not caught on its way: where
-// nobody catches it, the process dies at the place of the throw, with all frames still there.
+// Completes the record of a handler left by an exception that is not a std::exception. The exception is not caught: if
+// nobody catches it, the process dies at the throw, with all frames intact.
 class LeftByException {
  public:
   explicit LeftByException(Call& call) : call_(call) {}
@@ -99,7 +99,7 @@ XLA_FFI_Error* run_recorded(Call& call, Slot& slot, XLA_FFI_CallFrame* frame) {
   XLA_FFI_Error* error;
   try {
     error = slot.handler(frame);
-  } catch (const std::exception& exception) {  // XLA catches it too, and makes an error of it
+  } catch (const std::exception& exception) {  // XLA also catches it and turns it into an error
     call.leave(kUnknown, exception.what());
     throw;
   }
@@ -114,8 +114,8 @@ XLA_FFI_Error* run_recorded(Call& call, Slot& slot, XLA_FFI_CallFrame* frame) {
 
 }  // namespace
 
-// Not inlined, so that it has a frame with a frame pointer of its own. The trampoline jumps here and leaves no frame,
-// so the caller of this function is XLA.
+// Not inlined, so that it has its own frame with a frame pointer. The trampoline jumps here and leaves no frame, so the
+// caller of this function is XLA.
 __attribute__((noinline)) XLA_FFI_Error* run(Slot& slot, XLA_FFI_CallFrame* frame) {
   if (__builtin_expect(is_metadata_query(*frame), 0)) return slot.handler(frame);
   start_recording_once();

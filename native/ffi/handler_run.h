@@ -1,4 +1,4 @@
-// What a trampoline does: it records a run of the handler behind it, and passes everything on unchanged.
+// Runs the handler behind a trampoline and records the run; passes arguments and results through unchanged.
 #pragma once
 
 #include "ffi/slots.h"

@@ -19,10 +19,10 @@ constexpr std::string_view kCallback = "framedex_callback";
 
 void destroy_instance(void* instance);
 
-// The type of the states that are instances: one for the process, registered when XLA first asks for it.
+// The type of states that are instances. Registered once per process, at XLA's first query.
 XLA_FFI_TypeId instance_type{0};
 
-// Leaked on purpose: executables go after static destructors have run.
+// Leaked on purpose: executables are destroyed after static destructors.
 struct State {
   std::mutex mutex;
   uint64_t last = 0;
@@ -35,7 +35,7 @@ struct State {
   }
 };
 
-// A text among the attributes of a custom call; nothing where it has none of that name.
+// Returns a text attribute of a custom call; nothing if it has none of that name.
 std::optional<std::string> text_attribute(const XLA_FFI_CallFrame& frame, std::string_view name) {
   const XLA_FFI_Attrs& attributes = frame.attrs;
   for (int64_t i = 0; i < attributes.size; ++i) {
@@ -69,11 +69,11 @@ void destroy_instance(void* opaque) {
   delete instance;
 }
 
-// Instances by the address of their handler's own state. Looked up by every run, so without a lock; written at compile
-// time. An entry stays when its state goes: the next state at that address takes it over.
+// Instances by the address of their handler's own state. Every run looks one up, so reads take no lock; writes happen
+// at compile time. An entry outlives its state: the next state at that address reuses it.
 class StateTable {
  public:
-  // False when the table is full.
+  // Returns false if the table is full.
   bool insert(const void* key, Instance* instance) {
     for (size_t probe = 0; probe < kCapacity / 2; ++probe) {
       Entry& entry = entries_[(hash(key) + probe) % kCapacity];
@@ -112,7 +112,7 @@ std::mutex states_writing;
 
 bool makes_state(const Slot& slot) { return slot.registration->state_type.load(std::memory_order_relaxed) > 0; }
 
-// The state that the handler itself made of a custom call.
+// Returns the state that the handler itself created.
 void* own_state(const Slot& slot, const XLA_FFI_CallFrame& frame) {
   XLA_FFI_TypeId type{slot.registration->state_type.load(std::memory_order_relaxed)};
   return type.type_id > 0 ? get_state(frame, &type) : nullptr;
@@ -137,7 +137,7 @@ XLA_FFI_Error* answer_metadata_query(const XLA_FFI_CallFrame& frame) {
   return nullptr;
 }
 
-// What XLA asks when a handler is registered; older ones do not ask the instantiate stage.
+// Asks the instantiate stage for its state type, as XLA does at registration. Older XLA versions do not ask that stage.
 int64_t ask_state_type(const Slot& slot, const XLA_FFI_Api& api) {
   XLA_FFI_Metadata metadata{};
   metadata.struct_size = XLA_FFI_Metadata_STRUCT_SIZE;
@@ -158,8 +158,8 @@ int64_t ask_state_type(const Slot& slot, const XLA_FFI_Api& api) {
   return 0;
 }
 
-// Makes the instance the state of the custom call that is being instantiated. Where that fails, the program has to go
-// on as if nothing had been asked of it.
+// Makes the instance the state of the custom call being instantiated. If that fails, the program continues without an
+// instance.
 const Instance* set_instance(const Slot& slot, const XLA_FFI_CallFrame& frame) {
   register_instance_type(*frame.api);
   if (instance_type.type_id == 0) return nullptr;
@@ -232,7 +232,7 @@ void join(uint64_t id, uint64_t site, const std::string& line, bool is_certain) 
   found->second->is_joined = is_certain;
   found->second->site.store(site, std::memory_order_relaxed);
   found->second->line.store(strdup(line.c_str()),
-                            std::memory_order_release);  // never freed: a report reads it unlocked
+                            std::memory_order_release);  // never freed: a report reads it without a lock
 }
 
 }  // namespace framedex::ffi

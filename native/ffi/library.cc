@@ -1,4 +1,4 @@
-// libframedex_ffi.so as its Python half (framedex_native.ffi) knows it: plain C functions, for ctypes.
+// The C interface of libframedex_ffi.so for its Python half (framedex_native.ffi), which calls it through ctypes.
 #include <algorithm>
 #include <cstring>
 
@@ -11,19 +11,19 @@ namespace ffi = framedex::ffi;
 
 extern "C" {
 
-// The handlers of a target's stages, instantiate to execute; nullptr: has none.
+// The handlers of a target's stages, instantiate to execute; nullptr: no such stage.
 struct FramedexFfiStages {
   XLA_FFI_Handler_Bundle handlers;
 };
 
-// Replaces the handlers by their trampolines. False, and nothing is changed, when there are no trampolines left.
+// Replaces the handlers by their trampolines. Returns false, and changes nothing, if no trampolines are left.
 FRAMEDEX_EXPORT bool framedex_ffi_wrap(const char* target, FramedexFfiStages* stages, bool has_instances) {
   auto trampolines = ffi::wrap(target, stages->handlers, has_instances);
   if (trampolines) stages->handlers = *trampolines;
   return trampolines.has_value();
 }
 
-// The same for a custom call of before the typed API; nullptr when there are no trampolines left.
+// Like framedex_ffi_wrap, for a custom call of the untyped API. Returns nullptr if no trampolines are left.
 FRAMEDEX_EXPORT void* framedex_ffi_wrap_untyped(const char* target, void* handler) {
   auto trampoline = ffi::wrap_untyped(target, reinterpret_cast<ffi::UntypedHandler*>(handler));
   return trampoline ? reinterpret_cast<void*>(*trampoline) : nullptr;
@@ -33,7 +33,7 @@ FRAMEDEX_EXPORT void framedex_ffi_add_site(const char* target, const char* line)
 
 FRAMEDEX_EXPORT uint64_t framedex_ffi_last_instance() { return ffi::last_instance(); }
 
-// Writes at most `capacity` of the instances after `mark`; returns how many there are.
+// Writes at most `capacity` of the instances after `mark`. Returns their total number.
 FRAMEDEX_EXPORT size_t framedex_ffi_instances_after(uint64_t mark, ffi::InstanceEntry* entries, size_t capacity) {
   auto found = ffi::instances_after(mark);
   std::copy_n(found.begin(), std::min(capacity, found.size()), entries);
@@ -48,10 +48,10 @@ FRAMEDEX_EXPORT bool framedex_ffi_describe(const char* kind, const char* json) {
   return framedex::recorder::describe(kind, json);
 }
 
-// What is to be said of the program that this thread has compiled or loaded next: a JSON object.
+// Sets the note, a JSON object, for the next program that this thread compiles or loads.
 FRAMEDEX_EXPORT void framedex_ffi_note(const char* json) { framedex::recorder::note(json); }
 
-// Begins a recording if the environment asks for one: for what is to be told though no handler ever ran.
+// Starts the recording that the environment requests, even if no handler ever runs.
 FRAMEDEX_EXPORT void framedex_ffi_start_recording() { framedex::recorder::start_from_environment(); }
 
 FRAMEDEX_EXPORT void framedex_ffi_install_crash_report() { ffi::install_crash_report(); }

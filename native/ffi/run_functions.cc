@@ -11,7 +11,7 @@
 namespace framedex::ffi {
 namespace {
 
-// Leaked on purpose, with all names: handlers run after static destructors have.
+// Leaked on purpose, with all names: handlers run after static destructors.
 struct State {
   std::mutex mutex;
   std::map<std::pair<std::string, const void*>, uint32_t> registered;

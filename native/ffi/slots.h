@@ -1,4 +1,4 @@
-// The registered handlers that have a trampoline, by slot.
+// The registered handlers with a trampoline, by slot.
 #pragma once
 
 #include <array>
@@ -10,31 +10,31 @@
 
 namespace framedex::ffi {
 
-// The `ffi_call` lines that called a target so far, as one text for a report. The texts live as long as the process.
+// The `ffi_call` lines known to call a target, as one text for a report. The texts live as long as the process.
 struct TargetSites {
   std::atomic<const char*> text{nullptr};
 };
 
-// What the stages of one handler have in common. Lives as long as the process.
+// The data shared by the stages of one handler. Lives as long as the process.
 struct Registration {
   const char* target;
   const TargetSites* sites;
-  // The type of the state that the handler's own instantiate stage makes; 0: it makes none, or there is no such stage.
+  // The state type of the handler's own instantiate stage; 0: it creates no state, or there is no such stage.
   static constexpr int64_t kNotAsked = -1;
   std::atomic<int64_t> state_type{kNotAsked};
-  // Whether a custom call without a state of its own gets one from us: its instance.
+  // Whether a custom call without its own state gets an instance from us as its state.
   bool has_instances = false;
 };
 
 struct Slot {
   XLA_FFI_Handler* handler;
   Registration* registration;
-  uint32_t function;  // the recorder's number
+  uint32_t function;  // the recorder's function number
   XLA_FFI_ExecutionStage stage;
 };
 
-// A custom call of the API before the typed one. What its arguments are depends on the call and on the platform; no
-// call has more than five, all of them words.
+// A custom call of the untyped API. Its arguments depend on the call and the platform; there are at most five, all
+// words.
 using UntypedHandler = void(void*, void*, void*, void*, void*);
 
 struct UntypedSlot {

@@ -6,8 +6,8 @@
 namespace framedex::ffi {
 namespace {
 
-// XLA_FFI_State_Set_Args as of API 0.1 (jaxlib 0.8), of which 0.2 (jaxlib 0.9) knows all but the last member, and
-// XLA_FFI_State_Get_Args. They are in xla/ffi/api/c_api.h of those versions.
+// XLA_FFI_State_Set_Args of API 0.1 (jaxlib 0.8), and XLA_FFI_State_Get_Args; API 0.2 (jaxlib 0.9) lacks the last
+// member. They are in xla/ffi/api/c_api.h of those versions.
 struct StateArgumentsBefore03 {
   size_t struct_size;
   XLA_FFI_Extension_Base* extension_start;

@@ -8,7 +8,7 @@
 namespace framedex::ffi {
 namespace {
 
-// Each jumps to the one function behind it: no frame of its own.
+// Jumps to the shared function, without a frame of its own.
 template <size_t kIndex>
 XLA_FFI_Error* run_slot(XLA_FFI_CallFrame* frame) {
   return run(slots[kIndex], frame);

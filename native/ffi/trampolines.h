@@ -1,13 +1,13 @@
-// Functions that know which slot they are: XLA calls a handler with nothing that says which one was meant.
+// One function per slot. XLA calls a handler without saying which one it means, so each handler needs its own address.
 #pragma once
 
 #include "ffi/slots.h"
 
 namespace framedex::ffi {
 
-// Runs the handler of the slot.
+// Returns the function that runs the slot's handler.
 XLA_FFI_Handler* trampoline(size_t slot);
-// The instantiate stage for a slot whose handler has none.
+// Returns the instantiate stage for a slot whose handler has none.
 XLA_FFI_Handler* instantiate_trampoline(size_t slot);
 UntypedHandler* untyped_trampoline(size_t slot);
 

@@ -13,7 +13,7 @@ namespace {
 
 using Key = std::tuple<std::string, const void*, const void*, const void*, const void*>;
 
-// Leaked on purpose, with all texts: handlers run after static destructors have.
+// Leaked on purpose, with all texts: handlers run after static destructors.
 struct State {
   std::mutex mutex;
   size_t slots_used = 0;
@@ -30,7 +30,7 @@ struct State {
 
 const char* keep(const std::string& text) { return strdup(text.c_str()); }
 
-// The name of a boundary function: its target's; for stages other than `execute`, followed by the stage.
+// Returns the name of a boundary function: the target, followed by the stage unless that is `execute`.
 std::string function_name(const std::string& target, const char* stage) {
   return std::strcmp(stage, "execute") == 0 ? target : target + "." + stage;
 }
@@ -99,7 +99,7 @@ void add_site(const std::string& target, const std::string& line) {
   std::lock_guard lock(state.mutex);
   TargetSites& sites = state.sites[target];
   const char* before = sites.text.load(std::memory_order_relaxed);
-  // A report looks at the text without a lock, so it is never freed: a few lines are enough to find one's way.
+  // Never freed, because a report reads the text without a lock. A few lines are enough for a report.
   if (before != nullptr && (std::strlen(before) > 500 || std::strstr(before, line.c_str()) != nullptr)) return;
   sites.text.store(before == nullptr ? keep(line) : keep(std::string(before) + "; " + line), std::memory_order_release);
 }

@@ -1,15 +1,20 @@
-"""The native half of framedex: the recorder, the mock TPU, and the decoder of captures.
+"""The native half of framedex: the recorder, the mock TPU, and the capture decoder.
 
     import framedex_native
 
     with framedex_native.recording("captures") as folder:
         ...  # every call into the TPU runtime is recorded into `folder`
 
-The environment says what is recorded, as for programs started otherwise: FRAMEDEX_INCLUDE and FRAMEDEX_EXCLUDE
-(patterns of function names, separated by commas), FRAMEDEX_SAMPLE (every Nth call of a thread), FRAMEDEX_LIMIT (bytes
-of calls), FRAMEDEX_RING (1: at the limit the oldest calls give way), FRAMEDEX_VERIFY (1: compare every stack with
-libgcc's walk). A program with TPU_LIBRARY_PATH set to `library_path()` records itself if FRAMEDEX_RECORD is 1 or
-FRAMEDEX_OUT names a folder for captures.
+Environment variables choose what is recorded:
+
+- FRAMEDEX_INCLUDE and FRAMEDEX_EXCLUDE: comma-separated patterns of function names
+- FRAMEDEX_SAMPLE: record every Nth call of each thread
+- FRAMEDEX_LIMIT: maximum bytes of recorded calls
+- FRAMEDEX_RING=1: at the limit, overwrite the oldest calls
+- FRAMEDEX_VERIFY=1: compare every stack with libgcc's unwinder
+
+A program with TPU_LIBRARY_PATH set to `library_path()` records itself if FRAMEDEX_RECORD is 1 or FRAMEDEX_OUT names a
+folder for captures.
 """
 
 from __future__ import annotations
@@ -23,25 +28,25 @@ try:
     from framedex_native import _native
 except ImportError as error:
     raise ImportError(
-        f"framedex_native has no compiled part that works here, so nothing can be recorded: {error}"
-        " (`framedex doctor` says what works nevertheless)"
+        f"framedex cannot record here: the compiled part of framedex_native does not load: {error}."
+        " Run `framedex doctor` to see which features work."
     ) from error
 
 __all__ = ["current_capture", "ffi_startup_path", "library_path", "preload_path", "recording", "start", "stop"]
 
 
 def library_path() -> Path:
-    """The mock TPU's `libtpu.so`, for the environment variable `TPU_LIBRARY_PATH`.
+    """The path of the mock TPU's `libtpu.so`, for the environment variable `TPU_LIBRARY_PATH`.
 
-    Raises FileNotFoundError when this installation has none.
+    Raises FileNotFoundError if this installation lacks the library.
     """
     return _installed("libtpu.so")
 
 
 def preload_path() -> Path:
-    """The library that, in `LD_PRELOAD`, records the PJRT plug-in which a program loads, wherever it finds it.
+    """The path of the library that records any PJRT plug-in a program loads. Set it as `LD_PRELOAD`.
 
-    Raises FileNotFoundError when this installation has none.
+    Raises FileNotFoundError if this installation lacks the library.
     """
     return _installed("libframedex_preload.so")
 
@@ -49,24 +54,24 @@ def preload_path() -> Path:
 def _installed(name: str) -> Path:
     path = Path(_native.__file__).with_name(name)
     if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing: framedex is not installed completely; install it again.")
+        raise FileNotFoundError(f"{path} is missing: the framedex installation is incomplete. Reinstall framedex.")
     return path
 
 
 def ffi_startup_path() -> Path:
-    """The folder that switches FFI tracing on in every Python that has it on its PYTHONPATH.
+    """The folder that enables FFI tracing in every Python that has the folder on its PYTHONPATH.
 
-    Raises FileNotFoundError when this installation has none.
+    Raises FileNotFoundError if this installation lacks the folder.
     """
     path = Path(_native.__file__).with_name("ffi") / "startup"
     if not path.is_dir():
-        raise FileNotFoundError(f"{path} is missing: framedex is not installed completely; install it again.")
+        raise FileNotFoundError(f"{path} is missing: the framedex installation is incomplete. Reinstall framedex.")
     return path
 
 
 @contextmanager
 def recording(captures: str | os.PathLike[str]) -> Iterator[Path]:
-    """Record within a `with` block, into a new folder below `captures`, which is the block's value.
+    """Record during a `with` block into a new folder below `captures`, and yield that folder.
 
     Raises RuntimeError as `start` does.
     """
@@ -82,7 +87,7 @@ def start(captures: str | os.PathLike[str]) -> Path:
 
     Raises RuntimeError when a recording is already running, the folder cannot be written, or a variable is malformed.
     """
-    with suppress(OSError):  # where the process may open no more files, what JAX knows is not noted
+    with suppress(OSError):  # without a free file descriptor, record without JAX's notes
         from framedex_native.ffi import install_notes
 
         install_notes()
@@ -90,12 +95,12 @@ def start(captures: str | os.PathLike[str]) -> Path:
 
 
 def stop() -> Path | None:
-    """Stop recording and return the capture's folder, None when nothing was being recorded."""
+    """Stop recording and return the capture's folder, or None if no recording was running."""
     folder = _native.stop()
     return Path(folder) if folder else None
 
 
 def current_capture() -> Path | None:
-    """The folder of the capture being written, None when nothing is being recorded."""
+    """The folder of the capture being written, or None if no recording is running."""
     folder = _native.current_capture()
     return Path(folder) if folder else None

@@ -1,4 +1,4 @@
-// The values of a call, damaged in any way, become JSON or are refused.
+// Fuzzes call values: damaged ones are formatted as JSON or rejected.
 #include "capture_reader/arguments_json.h"
 #include "fuzz/input.h"
 

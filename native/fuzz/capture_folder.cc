@@ -24,7 +24,7 @@ capture::StreamKind kind_of(const std::string& name) {
   return name.find(".ring.") != std::string::npos ? capture::StreamKind::kRing : capture::StreamKind::kThread;
 }
 
-// The number in a stream's name, 0 for process.fdx.
+// Returns the number in a stream's name, 0 for process.fdx.
 uint32_t number_in(const std::string& name) {
   return name == "process.fdx" ? 0 : static_cast<uint32_t>(name[std::strlen("thread-")] - '0');
 }
@@ -32,7 +32,7 @@ uint32_t number_in(const std::string& name) {
 class Stream {
  public:
   Stream() = default;
-  // The second bit of `clock` asks for format version 1, the third for the current one, neither for version 2.
+  // The second bit of `clock` selects format version 1, the third the current one, neither version 2.
   Stream(const std::string& name, uint8_t stop_reasons, uint8_t clock)
       : is_old_((clock & 2) != 0),
         version_((clock & 4) != 0 ? capture::kVersion : capture::version_2::kVersion),
@@ -60,7 +60,7 @@ class Stream {
     note_end();
   }
 
-  // Adds a record. One that does not fit the segment begins the next, as the writer does it.
+  // Adds a record. One that does not fit begins the next segment, as the writer does.
   void add_record(uint8_t kind, uint8_t detail, std::string_view body) {
     std::string padded(body);
     padded.resize(capture::padded(body.size()));
@@ -97,7 +97,7 @@ class Stream {
 
   std::string finished() const {
     std::string bytes = bytes_;
-    if (!ended_) bytes.append(sizeof(capture::RecordHeader), '\0');  // as where nothing was written yet
+    if (!ended_) bytes.append(sizeof(capture::RecordHeader), '\0');  // as in a segment without data
     return bytes;
   }
 
@@ -130,7 +130,7 @@ class Stream {
     return header;
   }
   uint64_t position() const { return segment_ * kSegmentSize + bytes_.size() % kSegmentSize; }
-  // Writes into the header how far the stream is written.
+  // Writes the end of the written data into the header.
   void note_end() {
     if (is_old_) return;
     put(offsetof(capture::StreamHeader, written), position());
@@ -146,7 +146,7 @@ class Stream {
   bool is_ring_ = false;
   bool ended_ = false;
   uint64_t key_ = 0;
-  uint64_t segment_ = 0;  // the number of the one that is written
+  uint64_t segment_ = 0;  // number of the segment being written
 };
 
 void apply(uint8_t item, Input& input, Stream& stream) {

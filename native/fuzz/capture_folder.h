@@ -1,4 +1,4 @@
-// A capture folder out of a fuzzer's input.
+// Builds a capture folder from a fuzzer's input.
 #pragma once
 
 #include <string>
@@ -7,21 +7,21 @@
 
 namespace framedex::fuzz {
 
-// Streams whose headers, marks and checks are right, so that what mutates are the records. The input is a row of items,
-// each begun by one byte; tests/fuzz/capture_folder.py writes and reads the same form:
+// Writes streams with valid headers, marks and checks, so that mutations affect the records. The input is a sequence of
+// items, each with a leading type byte. tests/fuzz/capture_folder.py writes and reads the same form:
 //
 // - 0 NAME STOPS CLOCK: a new stream, process.fdx or a thread's by NAME; bits of stop_reasons; the unit of its times,
 //   and its version: 1 if the second bit is set, else 3 if the third is, else 2
 // - 1 KIND SIZE BODY: a record; SIZE has two bytes. In version 3 KIND DETAIL SIZE BODY
-// - 2 SIZE BYTES: bytes that are no record
+// - 2 SIZE BYTES: bytes outside records
 // - 3: the rest of the segment stays empty
 // - 4: the stream ends here, within its segment
-// - 5 PLACE BYTE: one byte of the stream becomes another; PLACE has three bytes, counted from the end
+// - 5 PLACE BYTE: replaces one byte of the stream; PLACE has three bytes, counted from the end
 class CaptureFolder {
  public:
   explicit CaptureFolder(std::string path) : path_(std::move(path)) {}
 
-  // Replaces what is in the folder.
+  // Replaces the folder's content.
   void write(Input input);
   const std::string& path() const { return path_; }
 

@@ -1,4 +1,4 @@
-// A capture of any records is read, and refers to nothing that it has not.
+// Fuzzes captures: any records are read, and all references are valid.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace call_stream = framedex::call_stream;
 namespace capture = framedex::capture;
 using framedex::fuzz::require;
 
-// Gone with the process.
+// Removed with the process.
 class TemporaryFolder {
  public:
   TemporaryFolder() { require(mkdtemp(path_.data()) != nullptr); }
@@ -22,7 +22,7 @@ class TemporaryFolder {
   const std::string& path() const { return path_; }
 
  private:
-  // In memory, where there is such a folder: thousands of files are written every second.
+  // In memory if possible: thousands of files are written every second.
   std::string path_ = std::string(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp") + "/framedex-fuzz-XXXXXX";
 };
 
@@ -38,7 +38,7 @@ void check_frames(const capture::Capture& found) {
   }
 }
 
-// The calls that a stream gives so many at a time; kinds and arguments are counted on from batch to batch.
+// Checks the calls of a stream in batches of `most`; kinds and arguments are numbered across batches.
 uint64_t check_calls(call_stream::CallStream* stream, uint64_t most) {
   std::vector<call_stream::CallKind> kinds;
   int64_t arguments = 0;
@@ -72,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   call_stream::CallStream stream(written.path(), 0, table, false, false);
   check_frames(stream.definitions().capture());
   require(check_calls(&stream, 3) == stream.definitions().calls());
-  // Streams that are not what their names say are counted, and left out.
+  // Streams that do not match their names are counted here but left out there.
   require(capture::count_records(written.path()).threads >= stream.definitions().capture().threads.size());
   call_stream::CallStream followed(written.path(), 0, table, false, true);
   followed.next(2, 1000);

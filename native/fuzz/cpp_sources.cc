@@ -1,4 +1,4 @@
-// C and C++ sources of any text are taken in, with and without the macros that they define themselves.
+// Fuzzes C and C++ sources, with and without their own macros: any text is accepted.
 #include <stdexcept>
 
 #include "extractor/cpp/cpp.h"
@@ -18,7 +18,7 @@ void extract(std::string_view source, const extractor::MacroTable& macros) {
     framedex::fuzz::check(
         extractor::extract_cpp(framedex::fuzz::languages().cpp, source, "fuzzed.cc", macros, workspace), source);
   } catch (const std::runtime_error&) {
-    // hopeless, and said to be
+    // rejected, with a message
   }
 }
 

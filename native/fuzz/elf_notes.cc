@@ -1,4 +1,4 @@
-// ELF notes: a build-id is found within them, or none.
+// Fuzzes ELF notes: a build-id is inside them, or there is none.
 #include "fuzz/input.h"
 #include "recorder/process/modules.h"
 

@@ -1,4 +1,4 @@
-// Arguments and attributes of an FFI call are written as text, whatever their numbers, names and nesting.
+// Fuzzes FFI calls: arguments and attributes are formatted, whatever their numbers, names and nesting.
 #include <deque>
 #include <vector>
 
@@ -10,7 +10,7 @@ namespace {
 
 using framedex::fuzz::Input;
 
-// The structs that XLA would pass, and what they point to.
+// The structs that XLA would pass, with their targets.
 class Frame {
  public:
   explicit Frame(Input& input) : input_(input) {

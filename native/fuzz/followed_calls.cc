@@ -1,4 +1,4 @@
-// Calls of any values are followed: what is told of objects and of who had calls made refers to nothing that is not.
+// Fuzzes calls: objects and links refer only to existing calls and objects.
 #include <algorithm>
 #include <set>
 
@@ -20,7 +20,7 @@ constexpr uint32_t kThreads = 4;  // the first two have Python
 const std::vector<std::string> kFunctions = {
     "PJRT_Client_Create", "create", "execute", "use", "is_deleted", "look_up", "delete", "destroy", "close"};
 
-// As the functions of the C API are, in few.
+// A few functions like those of the C API.
 call_stream::ObjectTable object_table() {
   call_stream::ObjectTable table;
   auto client = table.type("client");
@@ -45,7 +45,7 @@ call_stream::ObjectTable object_table() {
   return table;
 }
 
-// A call is the size of a gap, a thread, a function, a duration, an error, a stack, and its values before and after.
+// A call is: gap, thread, function, duration, error, stack, values before and after.
 CallColumns read_calls(Input input) {
   CallColumns calls;
   int64_t start = input.number<int8_t>();

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-// All of CPython that a wheel's module needs to hand its grammar out: making a capsule gives the grammar's address,
-// making a module gives the description of its only function.
+// The part of CPython's API that a wheel's module uses. Creating a capsule returns the grammar's address; creating a
+// module returns the description of its only function.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

@@ -1,11 +1,11 @@
-// tree-sitter's grammars out of the wheels that the extractor gets them from, without a Python.
+// Loads tree-sitter's grammars from their wheels without Python.
 #pragma once
 
 #include "extractor/extract_file.h"
 
 namespace framedex::fuzz {
 
-// C++ and Python, loaded from the files that the build names. Ends the process with a message where that fails.
+// Returns C++ and Python, loaded from files that the build names. On failure ends the process with a message.
 const extractor::Languages& languages();
 
 }  // namespace framedex::fuzz

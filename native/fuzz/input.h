@@ -1,4 +1,4 @@
-// The bytes of one fuzzer's run, taken front to back.
+// The input bytes of one fuzzer run, read front to back.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace framedex::fuzz {
 
-// Beyond the end, numbers are zero and texts shorter than asked for.
+// Beyond the end, numbers are zero and texts are shorter than requested.
 class Input {
  public:
   Input(const uint8_t* data, size_t size) : bytes_(reinterpret_cast<const char*>(data), size) {}
@@ -30,14 +30,14 @@ class Input {
     std::memcpy(&value, taken.data(), taken.size());
     return value;
   }
-  // A text after its size of two bytes. It is a copy, so that a sanitizer sees its end.
+  // Reads a text with a two-byte size. It is a copy, so that a sanitizer sees its end.
   std::string text() { return std::string(take(number<uint16_t>())); }
 
  private:
   std::string_view bytes_;
 };
 
-// Ends the run as a crash, if a promise of the code under test is broken.
+// Crashes the run if a guarantee of the tested code is broken.
 inline void require(bool holds) {
   if (!holds) __builtin_trap();
 }

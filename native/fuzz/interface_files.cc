@@ -1,4 +1,4 @@
-// Protocol buffers and TableGen of any text are taken in.
+// Fuzzes protocol buffers and TableGen: any text is accepted.
 #include "extractor/interface_files.h"
 
 #include "fuzz/sources.h"

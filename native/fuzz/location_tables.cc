@@ -1,4 +1,4 @@
-// CPython's location tables: any bytes have a line for any instruction, or none.
+// Fuzzes CPython's location tables: any bytes give a line or none for every instruction.
 #include "capture_reader/capture_reader.h"
 #include "fuzz/input.h"
 

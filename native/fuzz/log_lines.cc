@@ -1,4 +1,4 @@
-// The scanner of logs finds exactly the lines that hold a needle.
+// Fuzzes the log scanner: it finds exactly the lines that contain a needle.
 #include "fuzz/input.h"
 #include "line_scanner/line_scanner.h"
 
@@ -17,7 +17,7 @@ bool holds(std::string_view line, const std::vector<std::string>& needles) {
   return false;
 }
 
-// Compares with a scan line by line, as the scanner's description has it; only for texts without colours.
+// Compares with a simple line-by-line scan; only for texts without colours.
 void compare(std::string_view text, const std::vector<line_scanner::Line>& found) {
   size_t next = 0;
   for (size_t begin = 0; begin < text.size();) {
@@ -25,7 +25,7 @@ void compare(std::string_view text, const std::vector<line_scanner::Line>& found
     std::string_view line = text.substr(begin, end - begin);
     bool is_found = next < found.size() && found[next].range.begin == begin;
     require(is_found == (holds(line, kNeedles) || holds(line, kWordNeedles)));
-    // Very long words, and very many, decide nothing.
+    // Very long or very many words decide nothing.
     if (is_found) require(!found[next++].decided_by_words || !holds(line, kNeedles));
     begin = end;
   }

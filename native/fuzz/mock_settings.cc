@@ -1,11 +1,11 @@
-// The variables that describe the mock TPU give a machine and rules of failure, or are refused.
+// Fuzzes the mock TPU's variables: they give a machine and fault rules, or are rejected.
 #include <map>
 
 #include "fuzz/input.h"
 #include "pjrt/mock/machine/fault_rules.h"
 #include "pjrt/mock/machine/settings.h"
 
-// Stands in for the generated table, which would bring the whole mock along.
+// Replaces the generated table, which would pull in the whole mock.
 const std::vector<framedex::mock::FaultFunction> framedex::mock::kFaultFunctions = {
     {"PJRT_Client_Compile", false}, {"PJRT_Buffer_ReadyEvent", true}, {"PJRT_LoadedExecutable_Execute", true}};
 
@@ -14,7 +14,7 @@ namespace {
 namespace mock = framedex::mock;
 using framedex::fuzz::require;
 
-// One variable a line, in this order.
+// One variable per line, in this order.
 constexpr const char* kVariables[] = {"FRAMEDEX_DEVICE", "FRAMEDEX_DEVICES", "FRAMEDEX_SLICES",
                                       "FRAMEDEX_HOSTS",  "FRAMEDEX_HOST_ID", "FRAMEDEX_HBM"};
 
@@ -35,7 +35,7 @@ void read_machine(const std::map<std::string, std::string>& variables) {
     require(machine.topology.devices() >= 1 && machine.topology.devices() <= mock::kMaximumDevices);
     require(machine.process_index >= 0);
   } catch (const mock::InvalidSetting&) {
-    // refused
+    // rejected
   }
 }
 
@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     mock::parse_fault_rules(std::string(rest));
   } catch (const mock::InvalidSetting&) {
-    // refused
+    // rejected
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// A serialised executable's description is read whole or refused.
+// Fuzzes serialised executables: a description is read completely or rejected.
 #include "fuzz/input.h"
 #include "pjrt/mock/delegate/program.h"
 

@@ -1,4 +1,4 @@
-// Python sources of any text are taken in.
+// Fuzzes Python sources: any text is accepted.
 #include <stdexcept>
 
 #include "extractor/python.h"
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     framedex::fuzz::check(framedex::extractor::extract_python(framedex::fuzz::languages().python, source, workspace),
                           source);
   } catch (const std::runtime_error&) {
-    // hopeless, and said to be
+    // rejected, with a message
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// What has to hold of the definitions of any source.
+// Checks that hold for the definitions of any source.
 #pragma once
 
 #include "extractor/source/source_file.h"

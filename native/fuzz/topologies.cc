@@ -1,4 +1,4 @@
-// A topology's name, options or serialized bytes are a topology that can be written and read again, or are refused.
+// Fuzzes topology names, options and serialized bytes: they give a topology that round-trips, or are rejected.
 #include "fuzz/input.h"
 #include "pjrt/mock/machine/topology_text.h"
 
@@ -8,7 +8,7 @@ namespace mock = framedex::mock;
 using framedex::fuzz::Input;
 using framedex::fuzz::require;
 
-// The options that libtpu takes, with numbers of the input.
+// libtpu's options, with numbers from the input.
 mock::Topology named(Input& input) {
   static const std::string names[] = {"chips_per_host_bounds", "wrap", "num_slices", "chip_config_name", "other"};
   std::vector<PJRT_NamedValue> options(input.number<uint8_t>() % 5);
@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(mock::serialize(mock::deserialize(bytes)) == bytes);
     require(mock::fingerprint(mock::deserialize(bytes)) == mock::fingerprint(topology));
   } catch (const mock::InvalidSetting&) {
-    // refused
+    // rejected
   }
   return 0;
 }

@@ -12,7 +12,7 @@ constexpr char kAnyDigit = '2';
 constexpr char kAnyLower = 'a';
 constexpr char kAnyUpper = 'A';
 constexpr size_t kShortestName = 4;
-constexpr size_t kShortestHash = 8;  // characters of a word that is a hexadecimal number without a mark
+constexpr size_t kShortestHash = 8;  // minimum characters of a hexadecimal number without a prefix
 
 constexpr std::array<uint8_t, 256> classes() {
   std::array<uint8_t, 256> of{};
@@ -40,11 +40,11 @@ bool is_zero_or_one(std::string_view number) {
   return number.find_first_not_of('0') >= number.size() - 1 && (number.back() == '0' || number.back() == '1');
 }
 
-// Calls `open(i, mark)` for each character of a word (letters, digits and underscores) that its form leaves open, with
-// what stands there in the form; `seen` are the classes of its characters.
+// Calls `open(i, mark)` for each character of a word (letters, digits and underscores) that the form replaces; `mark`
+// is its placeholder. `seen` are the classes of the word's characters.
 template <typename Open>
 void for_each_open(std::string_view word, uint8_t seen, const Open& open) {
-  if (seen == kDigit) {  // 0 and 1 count: as frames, lines, versions of our own documents
+  if (seen == kDigit) {  // 0 and 1 stay: frame numbers, lines, our document versions
     if (is_zero_or_one(word)) return;
     for (size_t i = 0; i < word.size(); ++i) open(i, kAnyDigit);
     return;
@@ -71,7 +71,7 @@ void for_each_open(std::string_view word, uint8_t seen, const Open& open) {
   }
 }
 
-// Whether a word is a part of a qualified name of C++: these may be of any letters. `operator` counts.
+// Returns whether a word is part of a qualified C++ name, whose letters may vary. `operator` is one.
 bool is_qualified(std::string_view line, size_t begin, size_t end) {
   if (end - begin < kShortestName) return false;  // `py::`, of perf's maps
   constexpr std::string_view kScope = "::";
@@ -82,7 +82,7 @@ bool is_qualified(std::string_view line, size_t begin, size_t end) {
   return (is_scope || is_scoped) && line.substr(begin, end - begin) != "operator";
 }
 
-// The same for a word of a line, in which a name may be of any letters.
+// Like the function above, for a word of a line, whose letters in a name may vary.
 template <typename Open>
 void for_each_open(std::string_view line, size_t begin, size_t end, uint8_t seen, const Open& open) {
   const std::string_view word = line.substr(begin, end - begin);
@@ -95,7 +95,7 @@ void for_each_open(std::string_view line, size_t begin, size_t end, uint8_t seen
   }
 }
 
-// Calls `word(begin, end, classes)` for each word. False where a character is a strange one.
+// Calls `word(begin, end, classes)` for each word. Returns false at a character that is not printable ASCII.
 template <typename Word>
 bool for_each_word(std::string_view line, const Word& word) {
   size_t position = 0;
@@ -117,7 +117,7 @@ bool for_each_word(std::string_view line, const Word& word) {
   return true;
 }
 
-// Another one of the same kind: a digit, or a letter, which `f` ends in hexadecimal numbers.
+// Returns another character of the same kind: a digit or a letter (`f` ends in hexadecimal numbers).
 char other(char character) {
   if (character == '9') return '2';
   if (character == '0') return '5';

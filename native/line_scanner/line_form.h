@@ -1,4 +1,4 @@
-// What is alike in lines that differ in numbers and names only.
+// Finds lines that differ only in numbers and names.
 #pragma once
 
 #include <string>
@@ -6,15 +6,15 @@
 
 namespace framedex::line_scanner {
 
-// The form of a line is the line with its numbers taken for equal: addresses, digits in names, and numbers from 2 on,
-// each of the same length; and the letters of qualified names. What a line is to those who read stacks depends on that
-// alone; which function or line of a file it names depends on the rest.
+// The form of a line replaces the parts that vary by placeholders: addresses, digits in names, numbers from 2 on (by
+// length), and the letters of qualified names. The role of a line in a stack depends only on its form. The function or
+// source line that it names depends on the rest.
 
-// Appends the form of a line. False, and nothing appended, for one with characters that are not printed ones of ASCII:
+// Appends the form of a line. Returns false and appends nothing for a line with characters other than printable ASCII:
 // its form is the line itself.
 bool append_form(std::string_view line, std::string& form);
 
-// A line of the same form, with another character wherever the form leaves that open.
+// Returns a line of the same form, with another character at each placeholder.
 std::string sibling_of(std::string_view line);
 
 }  // namespace framedex::line_scanner

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kLongestKept = 4096;  // bytes of a line
 constexpr size_t kLongestByWords = 1 << 16;
 constexpr size_t kMostMet = 1 << 16;
-constexpr size_t kOverhead = 150;  // of an entry, beside its texts
+constexpr size_t kOverhead = 150;  // of an entry, besides its texts
 
 constexpr char kByForm = 'f';
 constexpr char kAsItIs = 'l';
@@ -20,7 +20,7 @@ bool is_of_word(char byte) {
          static_cast<unsigned char>(byte) >= 0x80;
 }
 
-// Calls `word` for each word of a text, until it returns true, and tells whether it did.
+// Calls `word` for each word of a text until it returns true. Returns whether it did.
 template <typename Word>
 bool any_word(std::string_view text, const Word& word) {
   size_t position = 0;
@@ -36,7 +36,7 @@ bool any_word(std::string_view text, const Word& word) {
   return false;
 }
 
-// The end of the name that begins at a position of a mangled one, with its length before it; 0 where none does.
+// Returns the end of the length-prefixed name at a position of a mangled name; 0 if there is none.
 size_t source_name(std::string_view mangled, size_t position, std::string_view& name) {
   constexpr size_t kLongest = 4096;
   size_t length = 0;
@@ -48,8 +48,8 @@ size_t source_name(std::string_view mangled, size_t position, std::string_view& 
   return position + length;
 }
 
-// Calls `take` for each part of the name of a function, `_Z3fooi` or `_ZN3foo3barEi` in the Itanium ABI, until it
-// returns true, and tells whether it did. True also where there are other things in it: templates, operators.
+// Calls `take` for each part of a mangled function name, `_Z3fooi` or `_ZN3foo3barEi` in the Itanium ABI, until it
+// returns true. Returns whether it did. Also returns true for names with other components: templates, operators.
 template <typename Take>
 bool any_of_mangled(std::string_view mangled, const Take& take) {
   constexpr std::string_view kNested = "_ZN";
@@ -64,7 +64,8 @@ bool any_of_mangled(std::string_view mangled, const Take& take) {
   return is_nested && position == mangled.size();
 }
 
-// Whether a word may stand for names that are not in it: mangled ones, operators, what nanobind renames.
+// Returns whether a word may stand for names that it does not contain: mangled names, operators, names that nanobind
+// changes.
 bool hides_names(std::string_view word) {
   constexpr std::string_view kRenamed = "_exec";
   const std::string_view mark = word.substr(0, 2);
@@ -165,7 +166,7 @@ void LineMemory::keep(Situation before, std::string_view line, bool by_form, Out
     outcomes_[key_] = Kept{by_form, next_id_++, std::move(outcome)};
     return;
   }
-  // What is kept of the form says that it does not tell.
+  // The entry of the form says that lines of this form are stored verbatim.
   weight_ += 2 * (key_.size() + kOverhead);
   outcomes_[key_] = Kept{false, next_id_++, {}};
   key_.clear();
@@ -215,7 +216,8 @@ void LineMemory::clear() {
   next_id_ = 0;
 }
 
-// What is kept of a line in a situation. `key_` is then that of its form, or of the line where the form does not tell.
+// Returns the stored outcome of a line in a situation. `key_` is then that of its form, or of the line if the form's
+// outcome varies.
 const LineMemory::Kept* LineMemory::find(Situation situation, std::string_view line) {
   set_key(situation, line);
   auto found = outcomes_.find(key_);
@@ -295,7 +297,8 @@ void LineMemory::set_last_frame(const Kept& kept, std::string_view line) {
   }
 }
 
-// Whether the last key was asked for before. What comes once only is not worth keeping; a few are taken for others.
+// Returns whether the last key was seen before: a line that occurs once is not worth storing. Hash collisions cause a
+// few false positives.
 bool LineMemory::was_met() {
   if (met_.empty()) met_.resize(kMostMet);
   const size_t hash = std::hash<std::string>{}(key_) | 1;

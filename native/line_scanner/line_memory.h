@@ -1,4 +1,4 @@
-// What lines of a log were, kept so that those like them are followed and not read again.
+// Remembers how lines of a log were parsed, so that similar lines need not be parsed again.
 #pragma once
 
 #include <array>
@@ -17,93 +17,93 @@
 
 namespace framedex::line_scanner {
 
-// What reading the next line of a log depends on beside the line: the stack that is open, and what its readers
-// remember. Numbered by whoever reads.
+// The parser state on which the next line's outcome depends: the open stack, and the readers' memory. The caller
+// assigns the numbers.
 using Situation = uint32_t;
 
-// What a line of some form is in some situation. `counted` are the bytes on which its note depends; none: it has no
-// note. One that `depends_on_frame` has one that depends on the last frame before it, too: that calls from there. What
-// has `names`, of functions, and `paths` has a note only if one of the names is known, or one of the paths is not known
-// to lead nowhere.
+// The outcome of a line of some form in some situation. `counted` are the bytes that determine its note; without any it
+// has no note. If it `depends_on_frame`, its note also depends on the previous frame, its caller. A line with function
+// `names` and `paths` has a note only in two cases: a name is known, or a path is not known to be missing.
 struct Outcome {
   Situation next;
-  bool has_frame;  // the last frame is now one of this line
+  bool has_frame;  // this line becomes the last frame
   std::vector<Range> counted;
   std::vector<Range> names;
   std::vector<Range> paths;
   bool depends_on_frame = false;
 };
 
-// The last frame, if it was followed and not read: what it is tells its line, read in the situation before it.
+// The last frame, if its line was recognised rather than parsed. To restore it, parse its line in the situation before
+// it.
 struct FollowedFrame {
   Situation before;
   size_t number;  // of the line
   std::string line;
 };
 
-// A line that is not known: it has to be read.
+// An unknown line, which must be parsed.
 struct Unknown {
   Range range;
   size_t stop;            // before its line break
-  bool decided_by_words;  // by these, see `Line`
+  bool decided_by_words;  // its words decide, see `Line`
   std::vector<Range> words;
-  bool has_outcome;       // only its note is not known
-  bool is_worth_keeping;  // a line of this form was met before, in this situation
+  bool has_outcome;       // only its note is unknown
+  bool is_worth_keeping;  // seen before in this form and situation
 };
 
-// Remembers what lines were, and follows a log through those that are known.
+// Remembers the outcomes of lines, and follows a log through lines that it knows.
 //
-// A line is known by its form (`line_form.h`) and the situation that it is read in; its note by those of its bytes on
-// which that depends. So a log is read once for each of its kinds of lines, whatever addresses and numbers are in them.
+// A line is recognised by its form (`line_form.h`) and situation, its note by the bytes that determine it. So each kind
+// of line is parsed once, whatever addresses and numbers it contains.
 class LineMemory {
  public:
-  // The note of a line by its words, if it is known; see `Line::words`.
+  // Returns the note of a line by its words, if known; see `Line::words`.
   using NoteOfWords = std::function<std::optional<std::string_view>(const Line&)>;
 
   explicit LineMemory(const LineScanner& scanner) : scanner_(scanner) {}
 
   Situation add_situation(bool is_open);
 
-  // Appends the text from `shown` on to `noted`, with a note before each line break, as far as lines are known from
-  // `position`, the beginning of a line, on. Nothing is returned at the end of the text.
+  // Appends the text from `shown` on to `noted`, with a note before each line break. Starts at `position`, the
+  // beginning of a line, and stops at the first unknown line. Returns nothing at the end of the text.
   std::optional<Unknown> follow(std::string_view text, size_t position, size_t shown, const NoteOfWords& note_of_words,
                                 std::string& noted);
 
-  // The situation before the next line, and how many lines were read.
+  // The situation before the next line, and the number of lines so far.
   Situation situation() const { return situation_; }
   size_t number() const { return number_; }
   const std::optional<FollowedFrame>& followed_frame() const { return frame_; }
 
-  // A line was read, by whoever reads, after which there is this situation.
+  // Notes that the caller has parsed a line; `next` is the situation after it.
   void read(Situation next, size_t number);
 
-  // Keeps what a line is. `by_form`: so is every line of its form.
+  // Stores the outcome of a line; with `by_form`, of every line of its form.
   void keep(Situation before, std::string_view line, bool by_form, Outcome outcome);
 
-  // Keeps the note of a line whose outcome is kept.
+  // Stores the note of a line whose outcome is stored.
   void keep_note(Situation before, std::string_view line, std::string note);
 
-  // The last frame is now one of a line that was read in the situation `before`; told after its own note is kept.
+  // Sets the last frame to a line that was parsed in the situation `before`. Call after its own note is stored.
   void read_frame(Situation before, std::string_view line);
 
-  // Takes all words of these texts for names that are known; any other is not, from now on. Of paths nothing is known.
+  // Makes all words of these texts known names, and all other words unknown. Does not affect paths.
   void know_names(const std::vector<std::string>& texts);
 
-  // Takes a path for one that leads nowhere.
+  // Marks a path as missing.
   void know_lost_path(std::string path) { lost_paths_.insert(std::move(path)); }
 
-  // Names of lines that might be known, met since there are no known ones.
+  // Returns the number of candidate names seen while no names were known.
   size_t names_met() const { return names_met_; }
 
-  // Forgets what there is; situations too.
+  // Forgets everything, including situations.
   void clear();
 
-  // Bytes that are kept, roughly.
+  // Returns the approximate number of stored bytes.
   size_t weight() const { return weight_; }
 
  private:
   struct Kept {
-    bool by_form;  // else lines are known as they are
+    bool by_form;  // else lines are stored verbatim
     uint32_t id;
     Outcome outcome;
   };
@@ -119,8 +119,8 @@ class LineMemory {
 
   const LineScanner& scanner_;
   std::vector<bool> is_open_;
-  std::unordered_map<std::string, Kept> outcomes_;      // by situation and form, or line
-  std::unordered_map<std::string, std::string> notes_;  // by outcome and counted bytes
+  std::unordered_map<std::string, Kept> outcomes_;      // by situation and form, or situation and line
+  std::unordered_map<std::string, std::string> notes_;  // by outcome and determining bytes
   std::unordered_set<std::string> names_;
   std::unordered_set<std::string> lost_paths_;
   bool knows_names_ = false;
@@ -128,12 +128,12 @@ class LineMemory {
   uint32_t next_id_ = 0;
   size_t weight_ = 0;
   std::vector<size_t> met_;  // hashes of keys
-  std::string key_;          // the last one that was asked for
+  std::string key_;          // the latest one queried
 
   Situation situation_ = 0;
   size_t number_ = 0;
   std::optional<FollowedFrame> frame_;
-  std::string last_frame_;  // what tells it: the bytes of its line that count, or the line
+  std::string last_frame_;  // its line's determining bytes, or the line
 };
 
 }  // namespace framedex::line_scanner

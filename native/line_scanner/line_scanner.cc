@@ -16,7 +16,7 @@ constexpr size_t kMostWords = 64;
 enum class Ending : uint8_t { kNone, kWordNeedle, kNeedle };
 
 struct Node {
-  std::array<int, kBytes> next{};  // 0, the root, where there is no child
+  std::array<int, kBytes> next{};  // 0, the root, if there is no child
   int fallback = 0;
   Ending ending = Ending::kNone;
 };
@@ -45,8 +45,8 @@ void add(Trie& trie, const std::string& needle, Ending ending) {
   if (ending > known) known = ending;
 }
 
-// Makes every transition a single step: where a node has no child for a byte, it goes where the longest suffix of what
-// was read goes.
+// Completes the transitions. If a node has no child for a byte, the transition goes to that of its longest suffix in
+// the trie.
 void complete(Trie& trie) {
   std::vector<size_t> queue;
   for (int child : trie[0].next) {
@@ -78,7 +78,7 @@ size_t length_of_break(std::string_view line) {
   return line.size() > 1 && line[line.size() - 2] == '\r' ? 2 : 1;
 }
 
-// The position behind a control sequence, or behind the escape character alone.
+// Returns the position after a control sequence, or after the escape character alone.
 size_t behind_escape(std::string_view text, size_t position) {
   size_t end = position + 1;
   if (end == text.size() || text[end] != '[') return end;
@@ -101,7 +101,7 @@ LineScanner::LineScanner(const std::vector<std::string>& needles, const std::vec
   if (trie.size() >= std::numeric_limits<State>::max()) throw std::invalid_argument("the needles are too long");
   complete(trie);
 
-  // States are numbered by what they end, so that the scan asks one question a byte.
+  // States are numbered by the kind of needle they end, so the scan needs one comparison per byte.
   std::vector<State> number(trie.size());
   State count = 0;
   for (Ending ending : {Ending::kNone, Ending::kWordNeedle, Ending::kNeedle}) {
@@ -151,7 +151,7 @@ Line LineScanner::line_at(std::string_view text, size_t begin, size_t end) const
   for (size_t position = begin; position < stop; ++position) {
     state = next_[state * kBytes + index_of(text[position])];
     if (state < first_with_needle_) {
-      // What is written over, on a terminal, is not part of the line.
+      // Text overwritten on a terminal is not part of the line.
       if (text[position] == '\r') return undecided;
       continue;
     }

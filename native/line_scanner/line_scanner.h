@@ -15,8 +15,8 @@ struct Range {
   size_t end;
 };
 
-// A line with a needle in it. `range` ends behind its line break, `stop` is before that. `words` are all the words with
-// a needle, in order, if the line is decided by words; else it is empty.
+// A line that contains a needle. `range` includes its line break; `stop` is before it. If the line is decided by words,
+// `words` are all words with a needle, in order; otherwise empty.
 struct Line {
   Range range;
   size_t stop;
@@ -24,21 +24,21 @@ struct Line {
   std::vector<Range> words;
 };
 
-// The line that begins at a position, whatever is on it.
+// Returns the line that begins at a position, with or without a needle.
 Line whole_line(std::string_view text, size_t begin);
 
-// Finds the lines that hold one of many needles in one pass of an automaton (Aho and Corasick, 1975), whatever their
-// number. Colours (ECMA-48 control sequences) within a needle do not hide it.
+// Finds the lines that contain any of many needles, in one pass of an automaton (Aho and Corasick, 1975). Colours
+// (ECMA-48 control sequences) inside a needle do not hide it.
 class LineScanner {
  public:
-  // A line whose only needles are in `word_needles` is decided by the words around them: what is between blanks. Throws
-  // std::invalid_argument for a needle that is empty or holds a line break or an escape character, and for needles of
-  // more than some 30,000 bytes in all.
+  // A line whose only needles are in `word_needles` is decided by the words (text between blanks) around them. Throws
+  // std::invalid_argument for a needle that is empty or contains a line break or escape character. Also throws it for
+  // needles of more than about 30,000 bytes in total.
   LineScanner(const std::vector<std::string>& needles, const std::vector<std::string>& word_needles);
 
   std::vector<Line> scan(std::string_view text) const;
 
-  // The first of those lines from the beginning of a line on.
+  // Returns the first such line at or after `position`, the beginning of a line.
   std::optional<Line> next(std::string_view text, size_t position) const;
 
  private:
@@ -48,7 +48,7 @@ class LineScanner {
 
   std::vector<State> next_;      // [state * 256 + byte]
   State first_with_needle_ = 0;  // states from here on end a needle
-  State first_with_any_ = 0;     // and from here on one that is no word needle
+  State first_with_any_ = 0;     // states from here on end a needle that is not a word needle
   State escape_ = 0;             // reached by the escape character alone
 };
 

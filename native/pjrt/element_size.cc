@@ -33,7 +33,7 @@ int element_bits(PJRT_Buffer_Type type) {
 int64_t dense_bytes(PJRT_Buffer_Type type, const int64_t* dims, size_t rank) {
   int64_t bytes = element_bits(type) / 8;
   for (size_t i = 0; i < rank; ++i) {
-    // No array is that large: a caller's mistake, or damaged bytes.
+    // No real array is that large: the caller passed wrong or damaged dimensions.
     if (__builtin_mul_overflow(bytes, dims[i], &bytes)) return INT64_MAX;
   }
   return bytes;

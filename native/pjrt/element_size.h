@@ -1,4 +1,4 @@
-// How many bytes arrays take in host memory.
+// The size of arrays in host memory.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,10 @@
 
 namespace framedex::pjrt {
 
-// Bits that one element takes in host memory, where types of less than a byte are kept one to a byte; 0: no data.
+// Returns the bits of one element in host memory, where sub-byte types take a whole byte each; 0 for types without
+// data.
 int element_bits(PJRT_Buffer_Type type);
-// Size in bytes of a dense array in host memory; INT64_MAX where that is no number of 64 bits.
+// Returns the size in bytes of a dense array in host memory; INT64_MAX if it does not fit in 64 bits.
 int64_t dense_bytes(PJRT_Buffer_Type type, const int64_t* dims, size_t rank);
 
 }  // namespace framedex::pjrt

@@ -10,8 +10,8 @@ bool is_in_chain(const PJRT_Extension_Base* chain, PJRT_Extension_Type type) {
   return false;
 }
 
-// A traced copy; nullptr for what is passed on as it is: an extension of an unknown type, or behind another of its
-// type, where nobody finds it.
+// Returns a traced copy. Returns nullptr for extensions to pass on: unknown types, and those hidden behind an earlier
+// one of their type.
 PJRT_Extension_Base* traced_copy(const PJRT_Extension_Base* extension, const PJRT_Extension_Base* chain) {
   bool is_traceable = extension->struct_size >= sizeof(PJRT_Extension_Base) && !is_in_chain(chain, extension->type);
   return is_traceable ? traced_extension(extension) : nullptr;

@@ -48,7 +48,7 @@ std::string names(const PJRT_Extension_Base* extension) {
   return text;
 }
 
-// The names of the plug-in's extensions that the table's chain holds themselves, not as traced copies.
+// Returns the names of the plug-in's extensions that are in the table's chain untraced.
 std::string untraced_names(const PJRT_Extension_Base* traced, const PJRT_Extension_Base* plugin) {
   std::string text;
   for (; plugin != nullptr; plugin = plugin->next) {
@@ -88,7 +88,7 @@ Plugin plugin_from_environment() {
   const char* named = std::getenv("FRAMEDEX_PLUGIN");
   if (named == nullptr || *named == 0) return {nullptr, {}};
   std::string path = named;
-  // A bare name would be looked up by the loader, which finds this library first where it is called libtpu.so.
+  // The loader would resolve a bare name such as libtpu.so to this library first.
   if (path.find('/') == std::string::npos) {
     throw std::runtime_error("FRAMEDEX_PLUGIN=" + path + " is not a path: name the plug-in's file, as in ./" + path +
                              ".");

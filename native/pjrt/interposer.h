@@ -1,5 +1,4 @@
-// Stands between a program and a PJRT plug-in: loads the one that is asked for, checks it and hands out its table,
-// traced.
+// Interposes between a program and a PJRT plug-in: loads the requested plug-in, checks it and returns its traced table.
 #pragma once
 
 #include <string>
@@ -8,22 +7,23 @@
 
 namespace framedex::pjrt {
 
-// A table of functions, and the file that it is from.
+// A function table and the file that it comes from.
 struct Plugin {
   const PJRT_Api* api;
   std::string path;
 };
 
-// The plug-in whose path FRAMEDEX_PLUGIN has; its path is empty if the variable is not set. A library of framedex's own
-// gives its mock as it is, so that nothing is recorded twice. Throws std::runtime_error with a message for the user.
+// Loads the plug-in at the path in FRAMEDEX_PLUGIN; the result's path is empty if the variable is not set. A framedex
+// library returns its mock untraced, so nothing is recorded twice. Throws std::runtime_error with a message for the
+// user.
 Plugin plugin_from_environment();
 
-// What stands between the plug-in and the tracing: it gets the checked table, and returns one around it.
+// A layer between the plug-in and the tracing. It gets the checked table and returns a table around it.
 using Layer = const PJRT_Api* (*)(const PJRT_Api* table);
 
-// The plug-in's table, with the layer around it, traced; a traced table is returned as it is. Records the call that
-// asked for it, with what kind of plug-in that is. Throws std::runtime_error with a message for the user if the table
-// is not one that can be traced, or this library traces another plug-in already.
+// Returns the plug-in's table with the layer, traced; a traced table is returned unchanged. Records the request and the
+// kind of plug-in. Throws std::runtime_error with a message for the user if the table cannot be traced, or if this
+// library already traces another plug-in.
 const PJRT_Api* interpose(const Plugin& plugin, Layer layer);
 
 }  // namespace framedex::pjrt

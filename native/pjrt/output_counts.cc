@@ -7,7 +7,7 @@
 namespace framedex::pjrt {
 namespace {
 
-// Stands in an entry for the executable's address while the entry, used before, is filled again.
+// Placeholder for the executable's address while a reused entry is filled.
 const char kBeingFilled = 0;
 
 void destroy(PJRT_Executable* executable, const PJRT_Api* plugin) {
@@ -17,7 +17,7 @@ void destroy(PJRT_Executable* executable, const PJRT_Api* plugin) {
   discard(plugin->PJRT_Executable_Destroy(&arguments), plugin);
 }
 
-// The plug-in is asked through its own table, so that what nobody called is not recorded.
+// Calls the plug-in's own table, so that framedex's own calls are not recorded.
 bool can_say(const PJRT_Api* plugin) {
   return has(plugin, &PJRT_Api::PJRT_LoadedExecutable_GetExecutable) &&
          has(plugin, &PJRT_Api::PJRT_Executable_NumOutputs) && plugin->PJRT_LoadedExecutable_GetExecutable != nullptr &&
@@ -50,7 +50,7 @@ size_t OutputCounts::of(PJRT_LoadedExecutable* executable, const PJRT_Api* plugi
 }
 
 void OutputCounts::forget(PJRT_LoadedExecutable* executable) {
-  // Two threads may have added the same executable at the same time.
+  // Two threads may have added the same executable concurrently.
   while (Entry* entry = find(executable)) entry->executable.store(nullptr, std::memory_order_release);
 }
 

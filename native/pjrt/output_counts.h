@@ -1,4 +1,4 @@
-// How many outputs loaded executables have: the arguments of PJRT_LoadedExecutable_Execute do not say it.
+// The output counts of loaded executables: the arguments of PJRT_LoadedExecutable_Execute do not include them.
 #pragma once
 
 #include <array>
@@ -9,13 +9,13 @@
 
 namespace framedex::pjrt {
 
-// Asks the plug-in once for each executable. Looking up takes no lock and allocates nothing; entries are used again and
-// never freed. Constant-initialized: an executable may be destroyed after the process's static destructors have run.
+// Asks the plug-in once per executable. Look-up takes no lock and allocates nothing. Entries are reused and never
+// freed. Constant-initialised: an executable may be destroyed after the process's static destructors.
 class OutputCounts {
  public:
-  // 0 where the plug-in does not say: then nothing is read from the lists of outputs.
+  // Returns 0 if the plug-in does not report the count; lists of outputs are then not read.
   size_t of(PJRT_LoadedExecutable* executable, const PJRT_Api* plugin);
-  // Has to come before the executable is destroyed: its address may belong to another one right after that.
+  // Call before the executable is destroyed: its address may be reused right after.
   void forget(PJRT_LoadedExecutable* executable);
 
  private:

@@ -1,11 +1,11 @@
-// libframedex_preload.so, for LD_PRELOAD: records the PJRT plug-in that a program loads, wherever it finds it.
+// libframedex_preload.so, for LD_PRELOAD: records the PJRT plug-in that a program loads from any location.
 //
-// Every framework asks for a plug-in's table with dlsym(library, "GetPjrtApi"). Asked for that name, this library's
-// dlsym answers with a function that hands out the traced table; asked for any other, it jumps to the real one, so that
-// this sees its caller, whom RTLD_NEXT and RTLD_DEFAULT are about. What traces is in libtpu.so beside this library, and
-// is loaded only when a plug-in is.
+// Every framework gets a plug-in's table with dlsym(library, "GetPjrtApi"). For that name, this library's dlsym returns
+// a function that returns the traced table. For any other name it jumps to the real dlsym. A jump keeps the caller's
+// return address, which RTLD_NEXT and RTLD_DEFAULT depend on. The tracing is in libtpu.so beside this library, which is
+// loaded only when a plug-in is.
 //
-// It becomes part of every program that inherits LD_PRELOAD, so it needs nothing but the C library.
+// Every program that inherits LD_PRELOAD loads this library, so it needs only the C library.
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -22,14 +22,14 @@ namespace {
 using GetTable = const PJRT_Api* (*)();
 using Interpose = const PJRT_Api* (*)(const PJRT_Api*, const char*);
 
-// The plug-in that is recorded: the first one that FRAMEDEX_PLUGIN allows. Set once, under the mutex.
+// The recorded plug-in: the first one that FRAMEDEX_PLUGIN allows. Set once, under the mutex.
 struct {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   GetTable get_table = nullptr;
   char path[PATH_MAX] = {};
 } plugin;
 
-// The file that holds the code or data at an address, empty if none does.
+// Finds the file that contains the code or data at an address; empty if there is none.
 void find_file(const void* address, char (&path)[PATH_MAX]) {
   Dl_info info;
   path[0] = 0;
@@ -53,7 +53,7 @@ void* load_tracer() {
   return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-// What the program gets in place of the plug-in's GetPjrtApi.
+// Replaces the plug-in's GetPjrtApi.
 const PJRT_Api* traced_table() {
   const PJRT_Api* table = plugin.get_table();
   void* tracer = load_tracer();
@@ -63,7 +63,7 @@ const PJRT_Api* traced_table() {
   return table;
 }
 
-// Whether to record this plug-in: the first that is allowed is the only one.
+// Returns whether to record this plug-in: only the first allowed one is recorded.
 bool take(GetTable get_table) {
   char path[PATH_MAX];
   find_file(reinterpret_cast<const void*>(get_table), path);
@@ -91,7 +91,7 @@ extern "C" {
 using Dlsym = void* (*)(void*, const char*);
 __attribute__((visibility("hidden"))) Dlsym framedex_real_dlsym = nullptr;
 
-// The address that dlsym answers here, nullptr to leave the answer to the real one.
+// Returns the address for dlsym to return, nullptr to call the real dlsym.
 __attribute__((visibility("hidden"))) void* framedex_answer(void* library, const char* name) {
   if (framedex_real_dlsym == nullptr) {
     void* real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
@@ -100,13 +100,13 @@ __attribute__((visibility("hidden"))) void* framedex_answer(void* library, const
   }
   if (std::strcmp(name, "GetPjrtApi") != 0 || library == RTLD_NEXT || library == RTLD_DEFAULT) return nullptr;
   auto get_table = reinterpret_cast<GetTable>(framedex_real_dlsym(library, name));
-  // A library of framedex's own records by itself.
+  // A framedex library records itself.
   if (get_table == nullptr || framedex_real_dlsym(library, "framedex_mock_pjrt_api") != nullptr) return nullptr;
-  dlerror();  // callers may look there whether the name was found
+  dlerror();  // callers may check it to see whether the name was found
   return take(get_table) ? reinterpret_cast<void*>(&traced_table) : nullptr;
 }
 
-// The real dlsym looks at its return address, so it is jumped to with the stack as the caller left it.
+// The real dlsym reads its return address, so this jumps to it with the caller's stack unchanged.
 FRAMEDEX_EXPORT void* dlsym(void* library, const char* name) noexcept;
 asm(R"(
     .pushsection .text

@@ -14,7 +14,7 @@ constexpr size_t kNear = 256;
 
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-// The last position up to `most` where a line begins, or a character where no line begins near.
+// Returns the last start of a line at or before `most`; without a near one, the last start of a character.
 size_t last_start(std::string_view text, size_t most) {
   size_t line_end = text.substr(0, most).rfind('\n');
   if (line_end != std::string_view::npos && most - line_end <= kNear) return line_end + 1;
@@ -24,7 +24,7 @@ size_t last_start(std::string_view text, size_t most) {
   return continues_character(text[start]) ? most : start;
 }
 
-// The first position from `least` on where a line begins, or a character where no line begins near.
+// Returns the first start of a line at or after `least`; without a near one, the first start of a character.
 size_t first_start(std::string_view text, size_t least) {
   size_t line_end = text.substr(least - 1, kNear).find('\n');
   if (line_end != std::string_view::npos) return least + line_end;
@@ -32,7 +32,7 @@ size_t first_start(std::string_view text, size_t least) {
   return least;
 }
 
-// Printable, complete UTF-8: no control characters but tab and newline.
+// Returns whether the bytes are complete UTF-8 without control characters, except tab and newline.
 bool is_printable(const char* bytes, size_t size) {
   for (size_t i = 0; i < size;) {
     auto first = static_cast<unsigned char>(bytes[i]);
@@ -131,7 +131,7 @@ void ArgumentWriter::address_lists(uint16_t field, const void* const* const* row
   if (rows != nullptr && kept < row_count) note_more();
 }
 
-// How many bytes each of the addresses needs.
+// Returns the bytes needed for the largest of the addresses.
 size_t ArgumentWriter::address_size(const void* const* values, size_t count) {
   uintptr_t bits = 0;
   for (size_t i = 0; i < count; ++i) bits |= reinterpret_cast<uintptr_t>(values[i]);

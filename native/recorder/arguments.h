@@ -10,17 +10,17 @@
 
 namespace framedex::recorder {
 
-// Never allocates. Values beyond the capacity are left out, and a kMore value says so.
+// Never allocates. Drops values beyond the capacity and writes a kMore value in their place.
 class FRAMEDEX_EXPORT ArgumentWriter {
  public:
   static constexpr size_t kCapacity = 16384;
   static constexpr size_t kMaximumText = 512;
-  // Of an error message, its beginning and its end: a Python traceback ends with the frame that raised and the
-  // exception.
+  // Bytes kept of an error message: its beginning and its end. A Python traceback ends with the frame that raised and
+  // the exception.
   static constexpr size_t kErrorBeginning = 1024;
   static constexpr size_t kErrorEnd = 3072;
   static constexpr size_t kMaximumElements = 64;
-  // More of these: what becomes of an object is told from its address.
+  // Higher than kMaximumElements: object lifetimes are derived from addresses.
   static constexpr size_t kMaximumAddresses = 1536;
 
   void clear() {
@@ -29,8 +29,8 @@ class FRAMEDEX_EXPORT ArgumentWriter {
     has_more_ = false;
   }
   size_t size() const { return size_; }
-  // A word of the values as they stand behind a head of at most kMostBefore bytes, which are zeros here. Behind the
-  // values there is anything.
+  // Returns word `index` of the values, counted from a head of `head_size` bytes (at most kMostBefore). The head's
+  // bytes are zeros. The bytes after the values are undefined.
   uint64_t word_behind(size_t head_size, size_t index) const {
     uint64_t word;
     std::memcpy(&word, data_ + kMostBefore - head_size + index * sizeof(word), sizeof(word));
@@ -60,18 +60,18 @@ class FRAMEDEX_EXPORT ArgumentWriter {
       finish(end + value.size());
     }
   }
-  // The text if it is printable UTF-8 of modest length, else only its size in bytes.
+  // Writes the text if it is printable UTF-8 of at most kMaximumText bytes, else only its size in bytes.
   void text_or_size(uint16_t field, const char* bytes, size_t size);
-  // The message, or its beginning and its end around a line that gives the number of bytes left out.
+  // Writes the message. A long one is cut in the middle, where a line gives the number of bytes left out.
   void error_message(std::string_view message);
   void addresses(uint16_t field, const void* const* values, size_t count);
-  // `row_count` lists of `row_length` addresses each; rows that do not fit are left out whole.
+  // Writes `row_count` lists of `row_length` addresses each. Rows that do not fit are left out whole.
   void address_lists(uint16_t field, const void* const* const* rows, size_t row_count, size_t row_length);
 
   template <typename Integer>
   void integers(uint16_t field, const Integer* values, size_t count) {
     size_t kept = values == nullptr ? 0 : (count < kMaximumElements ? count : kMaximumElements);
-    uint64_t bits = 0;  // those that any of them has beside its sign
+    uint64_t bits = 0;  // used by any value, besides its sign
     for (size_t i = 0; i < kept; ++i) {
       auto wide = static_cast<int64_t>(values[i]);
       bits |= static_cast<uint64_t>(wide ^ wide >> 63);
@@ -87,7 +87,7 @@ class FRAMEDEX_EXPORT ArgumentWriter {
   static constexpr size_t kMostHead = 3;
   static constexpr size_t kMostCount = 5;
 
-  // Writes a value of at most seven bytes behind its head; false if that cannot be done with one word.
+  // Writes a head and up to seven bytes of payload as one word. Returns false if that is not possible.
   bool put(uint16_t field, capture::ValueKind kind, uint64_t payload, size_t size) {
     if (__builtin_expect(field >= capture::kFieldFollows || size_ + sizeof(payload) > limit_, 0)) return false;
     uint64_t word = capture::value_head(kind, field) | payload << 8;
@@ -95,8 +95,8 @@ class FRAMEDEX_EXPORT ArgumentWriter {
     size_ += 1 + size;
     return true;
   }
-  // Space for what comes after a value's head, of at most `size` bytes, or nullptr when it does not fit. finish() is to
-  // be called with its end.
+  // Writes a value's head and returns the space after it, for at most `size` bytes; nullptr if it does not fit. The
+  // caller passes the end of its bytes to finish().
   char* begin(uint16_t field, capture::ValueKind kind, size_t size) {
     if (__builtin_expect(size_ + kMostHead + size > limit_, 0)) return overflow();
     char* end = at_end();
@@ -121,7 +121,7 @@ class FRAMEDEX_EXPORT ArgumentWriter {
   }
   void any_count(uint16_t field, capture::ValueKind kind, uint32_t count);
   void any_address(uint16_t field, uintptr_t word);
-  // Space for a list's elements, of `size` bytes each, after its count and that size.
+  // Writes a list's count and element size, and returns the space for its elements. `size`: bytes of an element.
   char* begin_list(uint16_t field, capture::ValueKind kind, size_t count, size_t size) {
     char* end = begin(field, kind, kMostCount + 1 + count * size);
     if (end == nullptr) return nullptr;
@@ -144,10 +144,10 @@ class FRAMEDEX_EXPORT ArgumentWriter {
 
   char* at_end() { return data_ + kMostBefore + size_; }
 
-  // A head's worth of space is kept for kMore.
+  // Reserves a head's worth of space for kMore.
   static constexpr size_t kLimit = kCapacity - kMostHead;
   static constexpr size_t kMostBefore = sizeof(capture::CallRecord);
-  // A word is written whole, whatever part of it counts.
+  // put() always writes a whole word, even if fewer bytes count.
   static constexpr size_t kOverhang = 8;
 
   size_t size_ = 0;
@@ -156,7 +156,7 @@ class FRAMEDEX_EXPORT ArgumentWriter {
   alignas(8) char data_[kMostBefore + kCapacity + kOverhang] = {};
 };
 
-// The text as a record keeps it: cut between characters to kMaximumText bytes, the last three of them "...".
+// Returns the text cut to kMaximumText bytes, between characters. A cut text ends with "...".
 FRAMEDEX_EXPORT std::string shortened(std::string text);
 
 }  // namespace framedex::recorder

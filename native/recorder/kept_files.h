@@ -1,5 +1,5 @@
-// A folder of a capture whose files are named by their content: compiled programs, and source files of the program.
-// See docs/reference/capture-format.md.
+// A capture's folder of files named by their content: compiled programs, or source files. See
+// docs/reference/capture-format.md.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,21 @@
 
 namespace framedex::recorder {
 
-// How much a folder may hold. `reason` tells users why a folder of 0 bytes holds nothing.
+// The size limits of a folder. `reason` tells users why a folder limited to 0 bytes is empty.
 struct KeptLimits {
-  size_t largest;  // bytes of one file
-  uint64_t total;  // bytes of all files
+  size_t largest;  // bytes per file
+  uint64_t total;  // bytes of all files together
   const char* reason;
 };
 
 // Stores each content once. Thread-safe.
 class KeptFiles {
  public:
-  // `name` is the folder's name inside the capture's `folder`, which exists.
+  // `name` is the folder's name inside the capture's existing `folder`.
   KeptFiles(const std::string& folder, const char* name, KeptLimits limits)
       : folder_(folder + "/" + name), limits_(limits), left_(limits.total) {}
 
-  // Stores the content. Returns its name in the folder, or a sentence that begins with capture::kNotKept.
+  // Stores the content. Returns its file name, or a sentence that begins with capture::kNotKept.
   std::string keep(std::string_view content);
 
  private:

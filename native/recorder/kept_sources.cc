@@ -20,7 +20,7 @@ struct SourceText {
   uint64_t modified_ns = 0;  // Unix time
 };
 
-constexpr size_t kLongestName = 4096;  // bytes: no path of Linux is longer
+constexpr size_t kLongestName = 4096;  // bytes; no path on Linux is longer
 
 bool is_installed(std::string_view path) {
   auto has = [&](std::string_view part) { return path.find(part) != std::string_view::npos; };

@@ -1,5 +1,5 @@
-// The source files that Python frames are in, as they were when the first frame of each was recorded. The lines of a
-// recording are lines of these texts, which users edit afterwards. See docs/reference/capture-format.md.
+// Copies of the Python source files, taken when the first frame of each was recorded. Users edit the originals later;
+// line numbers in a capture refer to these copies. See docs/reference/capture-format.md.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,15 @@
 
 namespace framedex::recorder {
 
-// Stores the text of the program's own files, and only the content name of files of installed packages. Thread-safe.
+// Stores the text of the program's own files. For files of installed packages it stores only the content name.
+// Thread-safe.
 class KeptSources {
  public:
-  // Stores in the capture's `folder`. Relative names of files are relative to `working_folder`.
+  // Stores in the capture's `folder`. Relative file names are resolved against `working_folder`.
   KeptSources(const std::string& folder, std::string working_folder, KeptLimits limits);
 
-  // Stores a file at its first mention. Returns its description as a JSON object; an empty string for a later mention
-  // and for a name that is not a readable file.
+  // Stores a file at its first mention and returns its description as a JSON object. Returns an empty string for later
+  // mentions and unreadable files.
   std::string keep(std::string_view filename);
 
  private:
@@ -31,8 +32,8 @@ class KeptSources {
   std::unordered_set<std::string> seen_;
 };
 
-// Calls `visit` with each absolute path of a Python file among the zero-terminated strings of a program, such as MLIR's
-// bytecode stores them.
+// Calls `visit` with each absolute path of a Python file in a program. Paths are zero-terminated strings, as in MLIR's
+// bytecode.
 template <typename Visitor>
 void visit_python_paths(std::string_view program, Visitor visit) {
   constexpr std::string_view kEnd(".py\0", 4);

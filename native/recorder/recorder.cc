@@ -22,22 +22,22 @@
 namespace framedex::recorder {
 namespace {
 
-// What every recorded call looks at: constant-initialized, so that looking costs a load.
+// Read by every recorded call. Constant-initialised, so a read costs one load.
 struct Switch {
   std::atomic<Session*> session{nullptr};
-  // Set in a forked child of a recorded process, until its first call begins a capture of its own.
+  // Set in a forked child of a recorded process, until its first call starts its own capture.
   std::atomic<bool> child_pending{false};
   std::atomic<uint32_t> forks{0};
 };
 Switch recording;
 
-// What is noted of the programs that threads have made next.
+// The notes of threads for their next programs.
 struct Notes {
   std::mutex mutex;
   std::unordered_map<std::thread::id, std::string> of_threads;
 
-  // What this thread has noted. Some releases of jaxlib compile on a thread of their own while the one that noted
-  // waits: then it is the only note that there is, since of several one would have to guess.
+  // Takes this thread's note. Some jaxlib releases compile on their own thread while the noting thread waits. The note
+  // is then taken only if it is the only one; with several, the right one is unknown.
   std::string taken() {
     std::lock_guard lock(mutex);
     auto found = of_threads.find(std::this_thread::get_id());
@@ -49,7 +49,7 @@ struct Notes {
   }
 };
 
-// The rest of the process-wide state. Leaked on purpose: calls come after static destructors have run.
+// The rest of the process-wide state. Leaked on purpose: calls come after static destructors.
 struct State {
   std::mutex mutex;
   std::vector<Function> functions;
@@ -72,13 +72,13 @@ struct State {
   static void forget_thread(void* thread);
 };
 
-// What a thread knows of itself: plain data, found through the thread pointer alone (the library takes its few bytes of
-// the space that the loader keeps for this). A pthread key frees the recorder at thread exit, which leaves the main
-// thread recordable to the very end of the process.
+// The state of a thread: plain data, found through the thread pointer alone, in the static TLS space that the loader
+// reserves. A pthread key frees the recorder at thread exit, so the main thread stays recordable until the process
+// ends.
 #define FRAMEDEX_FAST_TLS thread_local __attribute__((tls_model("initial-exec")))
 FRAMEDEX_FAST_TLS ThreadRecorder* current_thread = nullptr;
 FRAMEDEX_FAST_TLS bool starting_thread = false;
-// Counts the calls since no stream could be made for this thread, 0 if one could.
+// Counts calls since no stream could be created for this thread; 0 if one could.
 FRAMEDEX_FAST_TLS uint32_t calls_unrecorded = 0;
 constexpr uint32_t kCallsBetweenAttempts = 64;
 
@@ -100,12 +100,12 @@ void State::after_fork_in_child() {
   recording.forks.fetch_add(1, std::memory_order_relaxed);
   if (recording.session.exchange(nullptr) != nullptr) recording.child_pending = true;
   BackgroundThread::forget_in_child();
-  // The parent's streams are not ours to write or to unmap.
+  // The streams belong to the parent: the child neither writes nor unmaps them.
   current_thread = nullptr;
   pthread_setspecific(state.thread_exit, nullptr);
 }
 
-// Other destructors of the thread may still make calls; those begin a stream of their own.
+// Other destructors of the thread may still make calls; those start a new stream.
 void State::forget_thread(void* thread) {
   delete static_cast<ThreadRecorder*>(thread);
   current_thread = nullptr;
@@ -126,19 +126,19 @@ void start_in_child() {
   try {
     start(State::instance().captures);
   } catch (const std::exception& error) {
-    // Nobody else is told, since the program has not asked for it.
+    // Report to the launcher only: the program itself did not request this capture.
     report_to_launcher("failed", error.what());
   }
 }
 
-// The recorder of this thread for the session being recorded, nullptr if there is none.
+// Returns this thread's recorder for the current session, nullptr if there is none.
 ThreadRecorder* thread_recorder(Session* session) {
   if (current_thread != nullptr && current_thread->session() == session) return current_thread;
   if (calls_unrecorded != 0 && ++calls_unrecorded % kCallsBetweenAttempts != 0) return nullptr;
   if (starting_thread || is_in_signal_handler()) return nullptr;
   starting_thread = true;
   State& state = State::instance();
-  // A call of the stopped recording may be under way further out on this stack: then its recorder stays.
+  // Keep the recorder if a call of the stopped recording is still open further out on this stack.
   if (current_thread != nullptr && !current_thread->has_open_calls()) delete current_thread;
   current_thread = ThreadRecorder::create(session).release();
   calls_unrecorded = current_thread == nullptr ? 1 : 0;
@@ -206,7 +206,8 @@ std::string start(const std::string& captures) {
   report_to_launcher("began", session->folder());
   session->write_functions(state.functions);
   for (const auto& [kind, json] : state.descriptions) session->describe(kind, json);
-  state.captures = session->folder().substr(0, session->folder().rfind('/'));  // absolute: a child may change folders
+  state.captures =
+      session->folder().substr(0, session->folder().rfind('/'));  // absolute: a child may change its folder
   recording.child_pending = false;
   recording.session.store(session, std::memory_order_release);
   is_active.store(true, std::memory_order_release);
@@ -233,7 +234,7 @@ void start_from_environment() noexcept {
     std::string captures = captures_from_environment();
     if (!captures.empty() && current_capture().empty()) start(captures);
   } catch (const std::exception& error) {
-    // A launcher says it itself, when the program has ended.
+    // A launcher prints the failure itself when the program has ended.
     if (!report_to_launcher("failed", error.what())) {
       std::fprintf(stderr, "framedex: nothing is recorded: %s\n", error.what());
     }
@@ -254,7 +255,7 @@ void Call::begin() noexcept {
 void Call::end() noexcept {
   if (sequence_ != 0) {
     leave(0, {});
-  } else {  // what came between was not even begun
+  } else {  // the call in between was never begun
     thread_->arguments().clear();
     thread_->set_busy(false);
   }
@@ -265,8 +266,8 @@ ArgumentWriter& Call::arguments() {
   return thread_->arguments();
 }
 
-// Not inlined, so that its frame separates the recorder's frames from the caller's. Compiled with a frame pointer, so
-// that the caller's registers are where the pointer says.
+// Not inlined: its frame separates the recorder's frames from the caller's. Compiled with a frame pointer, through
+// which the caller's registers are found.
 __attribute__((noinline)) void Call::enter() noexcept { enter_at(registers_of_caller(__builtin_frame_address(0))); }
 
 void Call::enter_from(const StartRegisters& start) noexcept { enter_at(start); }
@@ -281,7 +282,7 @@ inline void Call::enter_at(const StartRegisters& start) noexcept {
 
 void Call::leave(int error, std::string_view message) noexcept {
   ErrnoScope errno_scope;
-  // A child that was forked off inside the call returns from it too; the record of that is its parent's to write.
+  // A child forked inside the call also returns from it, but only the parent records the return.
   bool is_ours = forks_ == recording.forks.load(std::memory_order_relaxed);
   uint64_t time = thread_->session()->clock().now();
   thread_->set_busy(true);

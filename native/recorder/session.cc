@@ -49,7 +49,7 @@ void make_folders(const std::string& path) {
   if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) fail("cannot create the folder " + path, errno);
 }
 
-// A new folder named after the time (UTC) and the process.
+// Creates a folder named after the time (UTC) and the process.
 std::string make_capture_folder(const std::string& captures) {
   make_folders(captures);
   std::array<char, PATH_MAX> absolute;
@@ -253,7 +253,7 @@ void Session::note_stopped() {
   process_->note(capture::StopReason::kStopped);
 }
 
-// With the anchor of a thread's first call a capture has two from the start: enough to know the speed of the clock.
+// Together with the anchor of a thread's first call, a capture has two anchors early on: enough for the clock's rate.
 void Session::anchor_clock() { write_record(RecordKind::kClock, ClockRecord{clock_.now(), monotonic_nanoseconds()}); }
 
 std::string Session::working_folder() {

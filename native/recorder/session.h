@@ -1,4 +1,4 @@
-// One recording of this process: its folder, the modules met, and the functions known.
+// One recording of this process: its folder, its modules, and the registered functions.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace framedex::recorder {
 
-// Sessions are never destroyed: a thread may still be completing a call of a recording that was stopped.
+// Sessions are never destroyed: after a stop, a thread may still be completing a call.
 class Session {
  public:
   static constexpr size_t kMaximumFunctions = 4096;
@@ -32,27 +32,28 @@ class Session {
   Unwinder& unwinder() { return unwinder_; }
   Clock clock() const { return clock_; }
   const Settings& settings() const { return settings_; }
-  // Whether calls of the function (by its number) are recorded.
+  // Returns whether calls of this function number are recorded.
   bool records(uint32_t function) const { return recorded_[function].load(std::memory_order_relaxed); }
-  // Says in the capture that recording was stopped, while the process goes on.
+  // Notes in the capture that recording was stopped before the process ended.
   void note_stopped();
 
-  // Writes the functions that were registered since the last time.
+  // Writes the functions registered since the previous call.
   void write_functions(const std::vector<Function>& functions);
   // Writes a description; see recorder::describe().
   void describe(const std::string& kind, const std::string& json);
-  // The number of the module that holds an address (capture::kNoModule: none) and its load address.
+  // Returns the number of the module that contains an address (capture::kNoModule: none), and its load address.
   uint32_t module_of(uintptr_t address, uint64_t* base);
-  // Keeps a program that is compiled, and the source files that it names; see KeptFiles.
+  // Keeps a compiled program and the source files that it names; see KeptFiles.
   std::string keep_program(std::string_view program);
-  // Keeps the source file of Python code, by the name that its code objects have for it; see KeptSources.
+  // Keeps the source file of Python code; `filename` is from the code object. See KeptSources.
   void keep_source(std::string_view filename);
-  // The streams of a thread. Where its calls are a ring, `definitions` has everything else; without a ring it has all.
+  // The streams of a thread. With a ring, `ring` holds the calls and `definitions` the rest; without one, `definitions`
+  // holds all.
   struct ThreadStreams {
     std::unique_ptr<Stream> definitions;
     std::unique_ptr<Stream> ring;
   };
-  // Creates those of the calling thread; `definitions` is nullptr if they cannot be made.
+  // Creates the calling thread's streams; `definitions` is nullptr if that fails.
   ThreadStreams create_thread_streams();
 
  private:
@@ -60,7 +61,7 @@ class Session {
   struct KnownModule {
     uint64_t base;
     std::string path;
-    std::string build_id;  // another build of a library may be loaded where the first one was
+    std::string build_id;  // another build may be loaded at the same address later
   };
 
   Session(std::string folder, Settings settings)

@@ -15,7 +15,7 @@
 namespace framedex::recorder {
 namespace {
 
-// Framedex's own, then those of JAX, Slurm, Kubernetes, Cloud TPU and the launchers of MPI.
+// Variables of framedex, then of JAX, Slurm, Kubernetes, Cloud TPU and MPI launchers.
 constexpr std::array kJobVariables = {
     "FRAMEDEX_JOB",
     "FRAMEDEX_RANK",
@@ -38,10 +38,10 @@ constexpr std::array kJobVariables = {
     "PMI_RANK",
     "PMI_SIZE",
 };
-// Writing a larger program would hold up its compilation for too long.
+// Writing a larger program would delay its compilation too much.
 constexpr size_t kLargestProgram = size_t{32} << 20;     // bytes
 constexpr uint64_t kMostPrograms = uint64_t{256} << 20;  // bytes in a capture
-constexpr size_t kLargestSource = size_t{1} << 20;       // bytes: larger source files are generated
+constexpr size_t kLargestSource = size_t{1} << 20;       // bytes; larger source files are generated
 constexpr uint64_t kMostSources = uint64_t{64} << 20;    // bytes in a capture
 constexpr size_t kLongestJobValue = 1024;                // bytes
 

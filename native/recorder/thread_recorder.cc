@@ -18,14 +18,14 @@ using capture::StackRecord;
 
 namespace {
 
-// A code object whose location table would not fit a segment keeps its first line only.
+// A code object whose location table does not fit in a segment keeps only its first line.
 constexpr size_t kMaximumLineTable = capture::kSegmentSize / 4;
 constexpr size_t kMaximumName = 4096;
-// How often, in calls, a thread that meets only known stacks looks whether a library was unloaded, and ties its clock
-// to CLOCK_MONOTONIC. The first calls do the latter at every power of two.
+// The interval, in calls, at which a thread with known stacks checks for unloaded libraries and anchors its clock.
+// During the first calls the clock is anchored at every power of two.
 constexpr uint64_t kCheckInterval = 64;
 constexpr uint64_t kAnchorInterval = 4096;
-// On a busy machine a thread waits for the loader's lock between two walks, and others go on meanwhile.
+// On a busy machine a thread waits for the loader's lock between two walks, while other threads run.
 constexpr int kVerifyAttempts = 16;
 
 std::string_view shortened(const std::string& text, size_t limit) { return std::string_view(text).substr(0, limit); }
@@ -74,7 +74,7 @@ void ThreadRecorder::leave(uint64_t sequence, int error, std::string_view messag
   arguments_.clear();
 }
 
-// Writes a record with the arguments. There must be room for them and a long head.
+// Writes a record with the arguments. The caller has reserved room for them and a long head.
 template <typename Head>
 void ThreadRecorder::write(RecordKind kind, const Head& full) {
   bool is_short = capture::is_short(full, calls_.base());
@@ -96,7 +96,7 @@ void ThreadRecorder::write(RecordKind kind, const Head& full) {
 uint32_t ThreadRecorder::stack_id(const StartRegisters& start) {
   StackWalker::Found found = walker_.find(start);
   if (__builtin_expect(found.is_new, 0)) {
-    // The walk may have gone by rules, and the ids by addresses, of a library that is gone.
+    // The walk may have used rules, and the ids addresses, of an unloaded library.
     if (forget_unloaded()) found = walker_.walk(start);
     write_stack(found);
   }
@@ -106,9 +106,9 @@ uint32_t ThreadRecorder::stack_id(const StartRegisters& start) {
   return found.id;
 }
 
-// Another thread may end a code object between the two walks. If that object shares its counter with one of this stack
-// (see python_runtime.cc), the second walk takes the latter for a new one. So a difference is looked at again: a known
-// stack that no longer holds is walked anew, while one that wrongly holds, or a wrong walk, differs every time.
+// Another thread may destroy a code object between the two walks. If that object shares a counter with one of this
+// stack (python_runtime.cc), the second walk sees the latter as new. So a difference is checked again: a stale stack is
+// walked again, while a wrong replay or a wrong walk differs every time.
 bool ThreadRecorder::agrees_with_libgcc(const StartRegisters& start, uint32_t id) {
   for (int attempt = 0; attempt < kVerifyAttempts; ++attempt) {
     StackWalker::Found truth = walker_.walk_with_libgcc(start);
@@ -184,7 +184,7 @@ uint32_t ThreadRecorder::code_id(const MergedFrame& frame) {
   return next_code_++;
 }
 
-// After a library was unloaded its addresses may mean another: what was known of addresses is found out anew.
+// Drops everything cached by address after a library was unloaded, because other code may be at its addresses.
 bool ThreadRecorder::forget_unloaded() {
   uint64_t unloads = unload_count();
   if (unloads == unloads_) return false;

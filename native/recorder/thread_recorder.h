@@ -1,4 +1,4 @@
-// What a recorded thread keeps: its stream, and the stacks and frames that stand in it.
+// The state of a recorded thread: its streams, and the stacks and frames written to them.
 #pragma once
 
 #include <memory>
@@ -13,27 +13,27 @@ namespace framedex::recorder {
 
 class ThreadRecorder {
  public:
-  // nullptr if the stream cannot be made.
+  // Returns nullptr if the streams cannot be created.
   static std::unique_ptr<ThreadRecorder> create(Session* session);
 
   const Session* session() const { return session_; }
   ArgumentWriter& arguments() { return arguments_; }
-  // True from when this thread begins to write a call's arguments until the call is recorded: a signal handler that
-  // lands there records nothing.
+  // Whether this thread is between writing a call's arguments and recording the call. A signal handler then records
+  // nothing.
   bool is_busy() const { return busy_; }
   void set_busy(bool busy) { busy_ = busy; }
   bool has_open_calls() const { return open_calls_ != 0; }
-  // Whether the next call is one to record, where only every Nth is.
+  // Returns whether sampling selects the next call.
   bool samples_next() {
     uint64_t every = session_->settings().sample;
     return every == 1 || ++offered_ % every == 1;
   }
 
   static constexpr uint64_t kNotRecorded = 0;
-  // Records the stack that begins at `start`; returns the call's number on this thread, kNotRecorded in the handler of
-  // a signal.
+  // Records the stack that begins at `start`. Returns the call's number on this thread, or kNotRecorded in a signal
+  // handler.
   uint64_t enter(uint32_t function, const StartRegisters& start);
-  // `time` by the session's clock.
+  // `time` is on the session's clock.
   void leave(uint64_t sequence, int error, std::string_view message, uint64_t time);
 
  private:
@@ -52,7 +52,7 @@ class ThreadRecorder {
   Session* session_;
   Session::ThreadStreams streams_;
   Stream& definitions_;
-  Stream& calls_;  // the ring, where there is one
+  Stream& calls_;  // the ring if there is one
   StackWalker walker_;
   FlatMap frames_;
   FlatMap codes_;

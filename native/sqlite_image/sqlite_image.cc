@@ -13,12 +13,12 @@ constexpr uint8_t kTableLeaf = 0x0D;
 constexpr uint8_t kTableInterior = 0x05;
 constexpr size_t kLongestRow = 64 * 9 + 64 + 32;
 
-// Big-endian, as everything in the file.
+// Writes big-endian, as everything in the file.
 void put(char* target, uint64_t value, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) target[i] = static_cast<char>(value >> 8 * (bytes - 1 - i));
 }
 
-// Of a value below 2^56, in which a byte has seven bits.
+// Writes a value below 2^56, with seven bits per byte.
 size_t put_varint(char* target, uint64_t value) {
   std::array<char, 10> digits;  // of base 128, the last one first
   size_t count = 0;
@@ -30,7 +30,7 @@ size_t put_varint(char* target, uint64_t value) {
   return count;
 }
 
-// How a value is stored.
+// The storage class of a value.
 struct SerialType {
   char type;
   uint8_t bytes;
@@ -51,7 +51,7 @@ SerialType serial_type(int64_t value) {
 
 class Pages {
  public:
-  Pages() : bytes_(kPageSize, '\0') {}  // the schema's, which finish() fills
+  Pages() : bytes_(kPageSize, '\0') {}  // the schema's page, which finish() fills
 
   // Adds a row to the last leaf.
   void add(int64_t key, const char* payload, size_t size) {
@@ -109,7 +109,7 @@ class Pages {
     put(&bytes_[begin + 5], content, 2);
   }
 
-  // Adds pages above these until there is one.
+  // Adds levels of pages above these until there is one root.
   uint32_t root_above(std::vector<Child> children) {
     while (children.size() > 1) {
       std::vector<Child> parents;
@@ -119,8 +119,8 @@ class Pages {
     return children.front().page;
   }
 
-  // Adds a page above as many of the children as go into it, of which the last is its right-most pointer; returns the
-  // first child that is left. Two are always taken together, since a page of one alone has no cell.
+  // Adds a page above as many children as fit; the last of them is its right-most pointer. Returns the first remaining
+  // child. A page takes at least two, because one child alone would leave it without a cell.
   size_t add_interior(const std::vector<Child>& children, size_t next, std::vector<Child>* parents) {
     uint32_t page = new_page();
     size_t begin = size_t{page - 1} * kPageSize;
@@ -177,20 +177,21 @@ class Pages {
     std::memcpy(header, "SQLite format 3", 16);
     put(header + 16, kPageSize, 2);
     header[18] = header[19] = 1;  // a rollback journal
-    header[21] = 64;              // payload fractions, which are always these
+    header[21] = 64;              // payload fractions, which are fixed
     header[22] = header[23] = 32;
-    put(header + 24, 1, 4);  // the change counter, and below what it was when the size was written
+    put(header + 24, 1, 4);  // the change counter; below, its value when the size was written
     put(header + 28, bytes_.size() / kPageSize, 4);
-    // The schema's cookie: a statement that was prepared for another image, whose table is elsewhere, has to notice.
+    // The schema cookie. A statement prepared for another image, with the table's root elsewhere, must detect the
+    // change.
     put(header + 40, root, 4);
-    put(header + 44, 4, 4);  // its format
+    put(header + 44, 4, 4);  // schema format
     put(header + 56, 1, 4);  // UTF-8
     put(header + 92, 1, 4);
-    put(header + 96, 3040001, 4);  // of the SQLite that could have written it
+    put(header + 96, 3040001, 4);  // version of an SQLite that supports this format
   }
 
   std::string bytes_;
-  size_t open_ = 0;  // where the leaf begins that is being filled; 0: none
+  size_t open_ = 0;  // start of the leaf being filled; 0: none
   size_t content_ = 0;
   size_t cells_ = 0;
   int64_t last_key_ = 0;
@@ -210,7 +211,7 @@ std::string image_of(const std::vector<Column>& columns, size_t size) {
   std::array<char, kLongestRow> row;
   const size_t types = 1 + columns.size();  // the header, whose size is one byte
   row[0] = static_cast<char>(types);
-  row[1] = 0;  // the key is where a row's number is
+  row[1] = 0;  // the key is stored as the row id
   for (size_t i = 0; i < size; ++i) {
     size_t length = types;
     for (size_t column = 1; column < columns.size(); ++column) {

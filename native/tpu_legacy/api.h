@@ -1,19 +1,19 @@
-// The functions behind the exported ones of the legacy TPU C API: what jaxlib 0.4.13 looks up in libtpu.so by name.
+// The implementation of the legacy TPU C API, whose exported functions jaxlib 0.4.13 looks up in libtpu.so by name.
 #pragma once
 
 #include "tpu_c_api.h"
 
 namespace framedex::tpu_legacy {
 
-// The mock's table. The first caller makes it, and starts the recording that the environment asks for.
+// Returns the mock's table. The first caller creates it, and starts the recording that the environment requests.
 const TpuApi& api();
 
-// A table that has every entry: each clears its outputs and answers UNIMPLEMENTED where it has a status.
+// Returns a table in which every entry clears its outputs and sets UNIMPLEMENTED if it has a status.
 TpuApi unimplemented();
 // Sets UNIMPLEMENTED with the function's name.
 void unimplemented(TF_Status* status, const char* function);
 
-// Each puts what the mock implements into its part of the table.
+// Each function puts the mock's implementations into its part of the table.
 void add_compiler_functions(TpuApi& api);
 void add_executable_functions(TpuApi& api);
 void add_executor_functions(TpuApi& api);

@@ -1,4 +1,4 @@
-// The compiler: sizes and layouts, and programs, as far as they can be run on one core.
+// The compiler: sizes, layouts, and programs that can run on one core.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -13,14 +13,14 @@ struct Tpu_Compiler {};
 namespace framedex::tpu_legacy {
 namespace {
 
-// A copy that jaxlib frees with delete[].
+// Returns a copy that jaxlib frees with delete[].
 TpuSerializedProto copy(const TpuSerializedProto& proto) {
   char* bytes = new char[proto.size];
   std::copy_n(proto.bytes, proto.size, bytes);
   return {bytes, proto.size};
 }
 
-// Whether the CPU program that stands in for a core can take the array: it takes arrays as the host has them.
+// Returns whether the substitute CPU program can take the array, which must be in the host's form.
 bool is_plain_array(const XLA_Shape& shape) { return element_size(shape.element_type) > 0 && is_row_major(shape); }
 
 bool is_plain_result(const XLA_Shape& shape) {
@@ -28,7 +28,7 @@ bool is_plain_result(const XLA_Shape& shape) {
   return std::all_of(shape.tuple_shapes, shape.tuple_shapes + shape.ntuple_shapes, is_plain_array);
 }
 
-// The reason why a program cannot be run; empty if there is none.
+// Returns why a program cannot be run; empty if it can.
 std::string obstacle(const XLA_HloModuleConfig& config) {
   if (config.num_partitions > 1) return "is for several cores";
   if (!config.has_entry_computation_layout) return "has no layout of its parameters";
@@ -39,7 +39,7 @@ std::string obstacle(const XLA_HloModuleConfig& config) {
   return "";
 }
 
-// Optimises nothing: the compiler that stands in does.
+// Optimises nothing: the CPU compiler does.
 void run_passes(Tpu_Compiler*, XLA_HloModule* module, SE_StreamExecutor*, SE_DeviceMemoryAllocator*,
                 XLA_HloModule* result, TF_Status*) {
   *result = {};
@@ -62,7 +62,7 @@ void compile(Tpu_Compiler*, XLA_HloModule* module, SE_StreamExecutor*, SE_Device
   *result = new_executable(std::move(program), module->module_config.entry_computation_layout.result_layout, text);
 }
 
-// A module group: how jaxlib has programs compiled that the compiler is to partition.
+// Compiles a module group: jaxlib uses it for programs that the compiler partitions.
 void compile_group(Tpu_Compiler*, XLA_HloModuleGroup*, SE_StreamExecutorList*, int, SE_DeviceMemoryAllocator*,
                    SE_Executable**, TF_Status* status) {
   refuse(status, "is for several cores");

@@ -20,7 +20,7 @@ struct SE_Executable {
 namespace framedex::tpu_legacy {
 namespace {
 
-// One execution: reads the arguments, runs the program, and makes room for the results through jaxlib's allocator.
+// One execution: reads the arguments, runs the program, and allocates the results with jaxlib's allocator.
 class Execution {
  public:
   Execution(const SE_Executable& executable, SE_ExecutableRunOptions& options, SE_ExecutionInput** arguments, int count,
@@ -54,7 +54,7 @@ class Execution {
     return found;
   }
 
-  // The memory of donated arguments: after a success it is released, or has become a result.
+  // Returns the memory of donated arguments: after a success it is released, or has become a result.
   std::vector<SE_MaybeOwningDeviceMemory> donated() const {
     std::vector<SE_MaybeOwningDeviceMemory> memories;
     for (const SE_ExecutionInput* argument : arguments_) {
@@ -64,7 +64,8 @@ class Execution {
     return memories;
   }
 
-  // Gives the results memory on the device; for a tuple, first its table of addresses. False: an allocation failed.
+  // Allocates device memory for the results; for a tuple, first its table of addresses. Returns false if an allocation
+  // failed.
   bool place(const std::vector<std::string>& results) {
     const XLA_Shape& shape = executable_.result;
     if (!is_tuple(shape)) return results.size() == 1 && place(shape, results[0].data(), results[0].size());
@@ -96,8 +97,8 @@ class Execution {
     return true;
   }
 
-  // jaxlib takes nothing over from an execution that failed. What was donated stays the caller's where it is listed as
-  // unowned (ExecutionInput, xla/service/executable.h).
+  // jaxlib takes nothing from a failed execution. Donated memory stays the caller's if it is listed as unowned
+  // (ExecutionInput, xla/service/executable.h).
   void give_up() {
     if (status_->code == TpuStatusCode_ok) {
       fail(status_, TpuStatusCode_internal, "The program has another number of results than its shape.");

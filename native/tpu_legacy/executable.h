@@ -1,4 +1,4 @@
-// Programs that were compiled, as jaxlib holds them.
+// Compiled programs, as jaxlib holds them.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace framedex::tpu_legacy {
 
-// An executable with results of this shape, made from this module.
+// Creates an executable from this module, with results of this shape.
 SE_Executable* new_executable(Program program, const XLA_Shape& result, std::string_view module);
 
 }  // namespace framedex::tpu_legacy

@@ -1,5 +1,5 @@
-// One core: its memory, what it says of itself, and copies between it and the host. Every function has done its work
-// when it returns, so a core is never busy.
+// One core: its memory, its description, and copies between it and the host. Every function finishes its work before it
+// returns, so a core is never busy.
 #include <cstring>
 
 #include "tpu_legacy/api.h"
@@ -39,7 +39,7 @@ bool memory_usage(SE_StreamExecutor* executor, int64_t* free, int64_t* total) {
   return true;
 }
 
-// The texts are jaxlib's to read only.
+// jaxlib only reads the texts.
 char* constant(const char* text) { return const_cast<char*>(text); }
 
 void describe(SE_StreamExecutor*, SE_DeviceDescription* description, TF_Status*) {
@@ -78,7 +78,7 @@ void copy_between_devices(SE_Stream*, SE_DeviceMemoryBase from, SE_DeviceMemoryB
 
 void add_executor_functions(TpuApi& api) {
   api.TpuExecutor_Init = [](SE_StreamExecutor*, int, SE_DeviceOptions*, TF_Status*) {};
-  api.TpuExecutor_Free = [](SE_StreamExecutor*) {};  // the machine's
+  api.TpuExecutor_Free = [](SE_StreamExecutor*) {};  // the machine owns it
   api.TpuExecutor_PlatformDeviceCount = [](SE_StreamExecutor*) { return Machine::get().core_count(); };
   api.TpuExecutor_GetCoreLocation = [](SE_StreamExecutor* executor) { return Machine::get().core(executor->ordinal); };
   api.TpuDeviceDescription_New = [] { return new SE_DeviceDescription{}; };

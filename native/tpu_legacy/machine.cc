@@ -8,7 +8,7 @@
 namespace framedex::tpu_legacy {
 namespace {
 
-// The variables of `framedex run` that mean something to today's mock only.
+// The variables of `framedex run` that only the PJRT mock supports.
 constexpr const char* kOfTodaysMock[] = {"FRAMEDEX_FAIL", "FRAMEDEX_HOSTS", "FRAMEDEX_HOST_ID", "FRAMEDEX_SLICES"};
 
 std::string text_of(const mock::Environment& environment, const char* name) {
@@ -16,7 +16,7 @@ std::string text_of(const mock::Environment& environment, const char* name) {
   return text == nullptr ? "" : text;
 }
 
-// The whole number that a variable has, from 1 to `most`.
+// Parses a variable's whole number, from 1 to `most`.
 int64_t number(const std::string& name, const std::string& text, int64_t most, const std::string& meaning) {
   long long value = 0;
   int length = 0;
@@ -79,7 +79,7 @@ Machine::Machine(const MachineSettings& settings) : settings_(settings) {
 }
 
 Machine* Machine::open(std::string& problem) {
-  // Kept for ever: jaxlib's own objects live until after the process's static ones.
+  // Never destroyed: jaxlib's own objects outlive the process's static ones.
   static const auto* const opened = new Opened(open_machine());
   problem = opened->problem;
   return opened->machine.get();
@@ -102,7 +102,7 @@ std::array<int, 3> coordinates(int chip) { return {chip % kChipBounds[0], chip /
 
 }  // namespace framedex::tpu_legacy
 
-// The same as framedex_check_mock (pjrt/mock/check.cc), for a program whose jaxlib uses the legacy API.
+// Like framedex_check_mock (pjrt/mock/check.cc), for a program whose jaxlib uses the legacy API.
 extern "C" FRAMEDEX_EXPORT const char* framedex_check_legacy_mock(const char* const* variables) {
   using namespace framedex;
   static thread_local std::string problem;

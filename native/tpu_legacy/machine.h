@@ -10,7 +10,7 @@
 #include "pjrt/mock/machine/settings.h"
 #include "tpu_c_api.h"
 
-// One TensorCore of a chip, by its place.
+// One TensorCore of a chip, by its location.
 struct SE_TpuTopology_Core {
   int id;
   int chip;
@@ -31,30 +31,30 @@ constexpr int kCoresPerChip = 2;
 constexpr int kMaximumCores = 8;
 constexpr std::array<int, 3> kChipBounds = {2, 2, 1};
 
-// What was asked for.
+// The requested machine.
 struct MachineSettings {
   const mock::TpuKind* kind;
   TpuVersionEnum version;
   int cores;
-  int64_t memory;  // bytes of each core
+  int64_t memory;  // bytes per core
 };
 
-// Reads FRAMEDEX_DEVICE (v2 or v3), FRAMEDEX_DEVICES (1 to 8 cores) and FRAMEDEX_HBM. Throws mock::InvalidSetting where
-// one of them makes no sense, or a variable is set that only today's mock knows.
+// Reads FRAMEDEX_DEVICE (v2 or v3), FRAMEDEX_DEVICES (1 to 8 cores) and FRAMEDEX_HBM. Throws mock::InvalidSetting for
+// an invalid value, or for a variable that only the PJRT mock supports.
 MachineSettings read_settings(const mock::Environment& environment);
 
 class Machine {
  public:
   explicit Machine(const MachineSettings& settings);
-  // The machine of this process, opened by the first caller; nullptr with the reason in `problem` if it cannot be.
+  // Returns this process's machine. The first caller opens it. Returns nullptr with the reason in `problem` on failure.
   static Machine* open(std::string& problem);
-  // The machine, which is open: called with what a platform has handed out.
+  // Returns the open machine. Call only with objects of a platform.
   static Machine& get();
 
   const MachineSettings& settings() const { return settings_; }
   int core_count() const { return settings_.cores; }
   int chip_count() const { return (settings_.cores + kCoresPerChip - 1) / kCoresPerChip; }
-  // nullptr where there is no such core.
+  // Returns nullptr if there is no such core.
   SE_TpuTopology_Core* core(int id);
   SE_StreamExecutor* executor(int ordinal);
 
@@ -64,7 +64,7 @@ class Machine {
   std::vector<std::unique_ptr<SE_StreamExecutor>> executors_;
 };
 
-// The coordinates of the chip within kChipBounds.
+// Returns the coordinates of the chip within kChipBounds.
 std::array<int, 3> coordinates(int chip);
 
 }  // namespace framedex::tpu_legacy

@@ -1,4 +1,4 @@
-// The platform: what is asked first, before there are devices.
+// The platform, which is queried before any devices exist.
 #include <cstring>
 
 #include "tpu_legacy/api.h"
@@ -20,7 +20,7 @@ struct SE_DeviceOptions {
 namespace framedex::tpu_legacy {
 namespace {
 
-// Its address is the platform's id, which has to differ from every other platform's.
+// Its address is the platform's id, which must differ from all others.
 const char kPlatformId = 0;
 const char kRuntime[] = "framedex mock TPU";
 

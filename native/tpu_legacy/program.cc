@@ -13,7 +13,7 @@ namespace python = mock::python;
 using python::Reference;
 
 constexpr char kPackage[] = "tpu_legacy";          // the folder beside this library
-constexpr char kModule[] = "framedex_tpu_legacy";  // its name in sys.modules, which no other package has
+constexpr char kModule[] = "framedex_tpu_legacy";  // its unique name in sys.modules
 
 std::string package_folder() {
   Dl_info library{};
@@ -22,7 +22,7 @@ std::string package_folder() {
   return path.substr(0, path.rfind('/') + 1) + kPackage;
 }
 
-// Called with the GIL, after a call that left an exception.
+// Sets the status from the Python exception. Call with the GIL.
 bool fail_with_exception(TF_Status* status) {
   mock::Status error = python::take_error();
   fail(status, static_cast<TpuStatusCode>(error.code), error.message);
@@ -37,8 +37,8 @@ bool check_python(TF_Status* status) {
   return false;
 }
 
-// The package's function that compiles; null with the reason in `status`. Imported by the first thread that asks, under
-// a lock that nobody waits for with the GIL.
+// Returns the package's compile function; null with the reason in `status`. The first caller imports it, under a lock
+// for which no thread waits while it holds the GIL.
 python::Object* compiling_function(TF_Status* status) {
   static std::mutex mutex;
   static auto* const function = new python::Held;

@@ -1,4 +1,4 @@
-// Programs: compiled and run by the package tpu_legacy beside this library, on jaxlib's own CPU client.
+// Programs, compiled and run by the package tpu_legacy beside this library, on jaxlib's CPU client.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace framedex::tpu_legacy {
 
 class Program {
  public:
-  // Compiles a serialised HloModuleProto. False with the reason in `status`, also where there is no Python.
+  // Compiles a serialised HloModuleProto. Returns false with the reason in `status`, also without Python.
   bool compile(std::string_view module, TF_Status* status);
-  // Runs the program on the arrays at these addresses and gives the bytes of each result, row-major. False with the
-  // reason in `status`.
+  // Runs the program on the arrays at these addresses and returns the bytes of each result, row-major. Returns false
+  // with the reason in `status`.
   bool execute(const std::vector<const void*>& arguments, std::vector<std::string>& results, TF_Status* status) const;
 
  private:

@@ -6,7 +6,7 @@
 namespace framedex::tpu_legacy {
 namespace {
 
-// Allocates room for as many elements as the list's size says; jaxlib frees it with delete[].
+// Allocates the list's elements by its size; jaxlib frees them with delete[].
 template <typename List>
 Element<List>* make_room(List& list) {
   return is_inlined(list) ? list.inlined : list.heap = new Element<List>[static_cast<size_t>(list.size)];

@@ -1,4 +1,4 @@
-// Shapes as they cross the API: lists that are inlined up to a size, nested for tuples.
+// Shapes in the C API's form: lists that are inline up to a size, nested for tuples.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace framedex::tpu_legacy {
 
-// Int64List and its like hold a few elements themselves and have more on the heap.
+// Int64List and similar lists hold a few elements inline, and more on the heap.
 template <typename List>
 using Element = std::remove_extent_t<decltype(List::inlined)>;
 template <typename List>
@@ -23,23 +23,23 @@ const Element<List>* elements(const List& list) {
 
 inline bool is_tuple(const XLA_Shape& shape) { return shape.element_type == TpuPrimitiveType_TUPLE; }
 
-// Bytes of one element; 0 for what has no data, such as a token.
+// Returns the bytes of one element; 0 for types without data, such as a token.
 int64_t element_size(int element_type);
-// Bytes that a dense array takes on the device; for a tuple, those of its table of addresses.
+// Returns the bytes of a dense array on the device; for a tuple, those of its table of addresses.
 int64_t byte_size(const XLA_Shape& shape);
 
-// A copy that jaxlib frees, with the row-major layout where the shape has none.
+// Returns a copy for jaxlib to free, with the row-major layout if the shape has none.
 XLA_Shape copy_for_device(const XLA_Shape& shape);
-// Frees what such a copy holds.
+// Frees the members of such a copy.
 void destroy(XLA_Shape& shape);
 
-// Whether an array lies row-major, or has no layout that says otherwise, and is not tiled.
+// Returns whether an array is untiled and row-major, or has no layout.
 bool is_row_major(const XLA_Shape& shape);
 
-// Whether two arrays lie in memory alike; true where one has no layout.
+// Returns whether two arrays have the same memory order; true if one has no layout.
 bool has_same_order(const XLA_Shape& one, const XLA_Shape& other);
 
-// Writes a shape as HLO does, `f32[2,3]{1,0}`, into `text`, cut off at `capacity`; returns its length.
+// Writes a shape in HLO's form, `f32[2,3]{1,0}`, into `text`, truncated to `capacity`. Returns its length.
 size_t write(const XLA_Shape& shape, char* text, size_t capacity);
 
 }  // namespace framedex::tpu_legacy

@@ -1,4 +1,4 @@
-// The status that callers pass, in which a function reports its outcome.
+// The status argument in which a function reports its outcome.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct TSL_Status {
 
 namespace framedex::tpu_legacy {
 
-// Does nothing where the caller passed no status.
+// Does nothing if the caller passed no status.
 void fail(TF_Status* status, TpuStatusCode code, std::string message);
 
 }  // namespace framedex::tpu_legacy

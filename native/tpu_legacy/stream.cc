@@ -1,5 +1,5 @@
-// Streams and events. Work is done in the call that puts it on a stream, so a recorded event has always happened, and
-// there is nothing to wait for.
+// Streams and events. A call that enqueues work also does it, so a recorded event has always happened and nothing has
+// to be waited for.
 #include "tpu_legacy/stream.h"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Streams of a core.
+// A core's streams.
 #pragma once
 
 #include "tpu_c_api.h"

@@ -1,4 +1,4 @@
-// The machine's one host, its chips and their cores, and which core runs which part of a program.
+// The machine's one host, its chips and cores, and the assignment of program parts to cores.
 #include "tpu_legacy/api.h"
 #include "tpu_legacy/machine.h"
 #include "tpu_legacy/status.h"
@@ -9,7 +9,7 @@ struct XLA_ComputationPlacer {};
 namespace framedex::tpu_legacy {
 namespace {
 
-// A host's location has the type of a core's.
+// A host's location has the same type as a core's.
 SE_TpuTopology_Host host{0, 0, 0};
 SE_TpuTopology topology;
 
@@ -32,7 +32,7 @@ void chip_coordinates(SE_TpuTopology_Core* core, int* x, int* y, int* z) {
   *z = place[2];
 }
 
-// Replica r of computation c on core r * computations + c, as XLA's own placer does.
+// Assigns replica r of computation c to core r * computations + c, like XLA's own placer.
 void assign(int replicas, int computations, int* assignment, TF_Status* status) {
   if (replicas * computations > Machine::get().core_count()) {
     return fail(status, TpuStatusCode_invalid_argument,

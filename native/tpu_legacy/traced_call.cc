@@ -5,7 +5,7 @@
 namespace framedex::tpu_legacy {
 namespace {
 
-// Joins texts, cut off where the recorder would leave the whole text out.
+// Joins texts, truncated to the length that the recorder keeps.
 class Joined {
  public:
   template <typename Write>

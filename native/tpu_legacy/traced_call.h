@@ -1,4 +1,4 @@
-// What the generated functions of the legacy TPU C API need: decoding helpers and the end of a call. None allocates.
+// Helpers of the generated functions of the legacy TPU C API: decoding, and ending a call. They never allocate.
 #pragma once
 
 #include <cstring>
@@ -13,7 +13,7 @@ using recorder::ArgumentWriter;
 
 inline size_t text_length(const char* text) { return text == nullptr ? 0 : std::strlen(text); }
 
-// Writes an enumerator's name, or its number where the API does not name it.
+// Writes an enumerator's name, or its number if the API has no name for it.
 template <typename Enum>
 void write_enumeration(ArgumentWriter& writer, uint16_t field, Enum value) {
   const char* name = enumerator(value);
@@ -25,7 +25,7 @@ void write_list(ArgumentWriter& writer, uint16_t field, const List& list) {
   writer.integers(field, elements(list), static_cast<size_t>(list.size));
 }
 
-// Writes texts as one, with commas between.
+// Writes texts as one, separated by commas.
 void write_texts(ArgumentWriter& writer, uint16_t field, const char* const* values, size_t count);
 
 inline void write_memory(ArgumentWriter& writer, uint16_t field, const SE_DeviceMemoryBase& memory) {
@@ -54,7 +54,7 @@ inline void write_buffer_ordinal(ArgumentWriter& writer, uint16_t field, const X
 // Writes the shapes of a program's arguments.
 void write_inputs(ArgumentWriter& writer, uint16_t field, const SE_ExecutionInput* const* inputs, int count);
 
-// Whether a call without a status of its own, or with this one, did what it was asked.
+// Returns whether the call succeeded: it has no status, or its status is OK.
 inline bool succeeded(const TpuApi& api, TF_Status* status) { return status == nullptr || api.TpuStatus_Ok(status); }
 // Ends a call with the code and message of its status.
 void leave(recorder::Call& call, const TpuApi& api, TF_Status* status);

@@ -1,4 +1,4 @@
-// The transfer manager: how arrays lie on a core, and how literals get there and back.
+// The transfer manager: the layout of arrays on a core, and copies of literals to and from it.
 #include <cstring>
 
 #include "tpu_legacy/api.h"
@@ -17,7 +17,7 @@ std::string text_of(const XLA_Shape& shape) {
 
 enum class Direction { kToDevice, kToHost };
 
-// Walks a literal and a buffer side by side: the buffer has memory for each array and each tuple, outermost first; the
+// Walks a literal and a buffer in parallel. The buffer has memory for each array and each tuple, outermost first; the
 // literal has data for the arrays only.
 class Transfer {
  public:
@@ -66,7 +66,7 @@ class Transfer {
   size_t leaf_ = 0;
 };
 
-// The callback is given a status of its own, which it frees.
+// The callback gets its own status, which it frees.
 void to_host(XLA_TransferManager*, SE_Stream*, XLA_ShapedBuffer* buffer, XLA_Literal* literal,
              XLA_StatusCallbackFn callback, void* context) {
   auto* status = new TF_Status;

@@ -79,6 +79,8 @@ def serve_clients(address: Address | Path, index: Path | None, log_file: Path | 
         task = asyncio.current_task()
         assert task is not None
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
         make_server = partial(FramedexServer, index)
         try:
             if isinstance(address, Address):

@@ -185,5 +185,5 @@ def test_a_store_is_told_of_a_disk_without_room_for_temporary_files(tmp_path: Pa
     small.mkdir()
     add = f'framedex fleet add "{captures}"/* --store "{store}"'
     done = on_small_disk(small, "2500k", f"TMPDIR=$PWD {add}; ls; {add}")
-    assert "Names of its frames cannot be kept in" in done.stderr and "Set TMPDIR to a folder" in done.stderr
+    assert "Frame names cannot be stored in" in done.stderr and "Set TMPDIR to a folder" in done.stderr
     assert "framedex-fleet" not in done.stdout and done.stdout.count(" stacks\n") == 2

@@ -88,7 +88,7 @@ def test_a_missing_tpu_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(_native, "__file__", str(tmp_path / "_native.so"))
     result = CliRunner().invoke(cli, ["run", "-o", str(tmp_path / "captures"), *RUN])
     assert result.exit_code == 1
-    assert f"{tmp_path / 'libtpu.so'} is missing: framedex is not installed completely" in result.stderr
+    assert f"{tmp_path / 'libtpu.so'} is missing: the framedex installation is incomplete" in result.stderr
     assert "pip install --force-reinstall framedex" in result.stderr
 
 

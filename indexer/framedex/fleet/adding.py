@@ -1,8 +1,7 @@
-"""Captures into a store: each there with all that its calls refer to or not at all, and once however often it is added.
+"""Add captures to a store: each is stored completely or not at all, and once even if it is added repeatedly.
 
-All files but one only matter once that one is there: the capture's own, which is written last. Their names follow from
-what they hold, so who adds the same again, or at the same time, writes the same. docs/how-to/fleet.md has the whole of
-it.
+The capture's own row is written last. Without that row, its other files do not count. File names derive from the
+content, so repeated and concurrent adds of a capture write the same files. See docs/how-to/fleet.md.
 """
 
 from __future__ import annotations
@@ -38,15 +37,17 @@ if TYPE_CHECKING:
     from framedex.progress import Progress
 
 _DAY = 86_400 * 10**9  # ns
-_LOOK_AGAIN = GRACE.total_seconds() / 6  # what others do meanwhile has to be seen long before the rest is over
-_IN_TIME = GRACE.total_seconds() / 2  # who takes longer cannot rely on what was there, or was put, when it began
+_LOOK_AGAIN = (
+    GRACE.total_seconds() / 6
+)  # relisting a folder must notice marks of other processes well before GRACE ends
+_IN_TIME = GRACE.total_seconds() / 2  # after a longer add, files that it found or wrote at first may have been removed
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A capture that is in the store now. `is_new`: it was not before, or with fewer calls.
+    """A capture that is now in the store. `is_new`: the store lacked it, or had it with fewer calls.
 
-    `problems` are sentences: what it lacks, and which frames that it brought have no names here.
+    `problems` are sentences about missing data and about frames that have no names on this machine.
     """
 
     path: Path
@@ -60,9 +61,9 @@ class Added:
 def add_captures(
     place: Place, captures: Sequence[Path], names: Names, progress: Progress
 ) -> Iterator[tuple[Path, Added | FramedexError]]:
-    """Add captures one after the other; those that cannot be added come with the reason.
+    """Add captures one by one. Yield each path with the added capture, or with the error that prevented it.
 
-    Raises FramedexError where there is no store, and none can be made.
+    Raises FramedexError if the store does not exist and cannot be created.
     """
     place.begin()
     with (
@@ -77,9 +78,9 @@ def add_captures(
 
 
 class Adding:
-    """What adding several captures has in common: names of frames, and what the store is known to have.
+    """Adds captures to a store, and caches frame names and the store's known rows between them.
 
-    `folder` is for files that are being written.
+    `folder` holds files before they are copied to the store.
     """
 
     def __init__(self, place: Place, names: Names, folder: Path) -> None:
@@ -91,26 +92,26 @@ class Adding:
         self._cleaned: set[str] = set()
 
     def added(self, path: Path) -> Added | FramedexError:
-        """Add a capture; the reason where it cannot be added."""
+        """Add a capture. Return the error if it cannot be added."""
         try:
             return self.add(path)
         except FramedexError as error:
             return error
         except OSError as error:
-            kept = f"What is kept in {tempfile.gettempdir()} meanwhile"
+            kept = f"Temporary files in {tempfile.gettempdir()}"
             said = error.strerror or str(error)
             return FramedexError(f"{kept} could not be written: {said}.", "Set TMPDIR to a folder with more room.")
 
     def add(self, path: Path) -> Added:
-        """Add a capture. Raises FramedexError where it cannot be read, or the store not be written."""
+        """Add a capture. Raises FramedexError if the capture cannot be read or the store cannot be written."""
         metadata = read_metadata(path)
         if metadata.foreign is not None:
             raise FramedexError(
-                f"{path} is not a recording of framedex's own, but the copy of an imported file.",
-                "Add the captures of your own recordings: `framedex run SCRIPT` makes them.",
+                f"{path} was imported from another tool: framedex did not record it.",
+                "Add captures that framedex recorded: `framedex run SCRIPT` makes them.",
             )
         if is_being_written(path, metadata):
-            raise FramedexError(f"{path} is still being written.", "Add it when its program has ended.")
+            raise FramedexError(f"{path} is still being written.", "Add it after its program has ended.")
         state = capture_state(path)
         origin = Origin.of(metadata)
         generation = generation_of(read_drops(self._place), origin.day, to_storable(origin.job))
@@ -123,14 +124,15 @@ class Adding:
         return self._write(path, origin, state.signature, generation, name, known)
 
     def _committed(self, origin: Origin, generation: int) -> list[Committed]:
-        """What the store has of a capture, as it is there now: of this state, of others, and together with others."""
+        """Return the store's current rows of a capture, in any state and from own or shared files."""
         rows = rows_of_capture(self._place, origin.capture, origin.day, self._together)
         return [row for row in rows if row.generation == generation]
 
     def _whole(self, same: Sequence[Committed]) -> Committed | None:
-        """Of the rows of one state of a capture one that has its calls, if it is of those that count.
+        """Return a row, among rows of one state, whose call files exist; None if there is no such row.
 
-        Raises FramedexError where only such rows have none as others' do not count beside: see `counted`.
+        Rows in shared files precede the capture's own row: see `counted`. Raises FramedexError if the capture has
+        such rows and none of them has its call files.
         """
         together = [row for row in same if not row.is_own]
         for row in together or same:
@@ -138,7 +140,7 @@ class Adding:
                 return row
         if together:
             raise FramedexError(
-                f"The store has a row of this capture, {together[0].capture}, and lacks its calls.",
+                f"The store has a row for capture {together[0].capture}, but lacks its calls.",
                 remedy(self._place, together[0]),
             )
         return None
@@ -146,13 +148,13 @@ class Adding:
     def _write(
         self, path: Path, origin: Origin, signature: str, generation: int, name: str, others: list[Committed]
     ) -> Added:
-        """Write a capture in a state that the store does not have; it may have others of it."""
+        """Write a capture whose state is not in the store yet. The store may have other states of the capture."""
         place, partition = self._place, part_of(origin)
         stream = CaptureStream(path)
         if (most := max((row.calls for row in others), default=0)) > stream.calls:
             raise FramedexError(
                 f"{path} has {words.count(stream.calls, 'call')}; the store has this capture already, with {most:,}.",
-                "It was cut short since, or is another one that claims to be the same. What the store has stays.",
+                "It was truncated since, or is another capture with the same id. The store keeps the longer one.",
             )
         named, unnamed = self._names.of(stream.capture)
         tables = StackTables(stream.capture, named)
@@ -164,7 +166,7 @@ class Adding:
         part = f"{partition}/{name}"
 
         def put() -> float:
-            """Have all there that the row refers to; since when it is relied on, in s since 1970."""
+            """Write the files that the row refers to. Return the oldest time of a check or write, in s since 1970."""
             began = time.time()
             frames = self._put_new(f"frames/{partition}", FRAMES, tables.frames(used))
             rows = {key: [row] for key, row in tables.stacks(used).items()}
@@ -180,12 +182,12 @@ class Adding:
         row |= {"signature": signature, "generation": generation, "part": part, "shared_by": 1}
         committed = self._folder / "capture.parquet"
         write_rows(committed, CAPTURES, [row])
-        # First: a mark from before they were needed would have them removed while others go by them.
+        # Mark before the row is written: an older mark would remove files that other processes still read.
         old = [each for each in others if each.is_own and each.calls < stream.row]
         mark(place, (name for each in old for name in (each.file, f"calls/{each.part}", f"call_kinds/{each.part}")))
         place.put(f"{captures_in(origin.day)}/{name}", committed)
         if not 0 <= time.time() - since < _IN_TIME:
-            # What no row refers to may have been removed meanwhile. From now on it is kept.
+            # A sweep may have removed the files while no row referred to them. The row now protects them.
             self._known.clear()
             put()
         for folder in {captures_in(origin.day), *(f"{table}/{partition}" for table in _TABLES)} - self._cleaned:
@@ -194,9 +196,9 @@ class Adding:
         return Added(path, origin, stream.row, len(stream.capture.stacks), is_new=True, problems=(*problems, *unnamed))
 
     def _put_new(self, folder: str, schema: Any, rows: dict[str, list[Row]]) -> float:
-        """Put the rows that the store does not have into a file whose name is a hash of what it holds.
+        """Write the rows that the store lacks into a file named by a hash of its rows.
 
-        Gives when was looked what it has, in s since 1970.
+        Return the time when the folder was listed, in s since 1970.
         """
         looked, known = self._known_in(folder)
         if new := sorted(rows.keys() - known):
@@ -207,12 +209,12 @@ class Adding:
         return looked
 
     def _known_in(self, folder: str) -> tuple[float, set[str]]:
-        """When a folder was looked at, and the keys of the rows that it had then and of those put there since.
+        """Return the time when a folder was listed, and the keys of its rows, including rows written since.
 
-        What may soon be gone does not count: for a capture that is added now, others may need it in an hour.
+        Rows in files that are marked for removal are left out: the new capture must outlive those files.
         """
         looked, found = self._known.get(folder, (0.0, set()))
-        # Not by `monotonic`, which stands still while a computer sleeps: others do not.
+        # `monotonic` stops while this computer sleeps; other hosts continue.
         if not 0 <= time.time() - looked < _LOOK_AGAIN:
             looked, found = time.time(), set()
             going = names_going(self._place)
@@ -224,11 +226,11 @@ class Adding:
 
 
 def _read_all(stream: CaptureStream, file: CallsFile) -> None:
-    """Write all calls of a capture."""
+    """Write all calls of a capture to a file."""
     with file:
         while stream.row < stream.calls:
             batch = stream.next(CALLS_AT_ONCE)
-            if not len(batch):  # the capture was cut off meanwhile
+            if not len(batch):  # the capture was truncated while it was read
                 break
             file.add(batch)
 
@@ -237,11 +239,11 @@ _TABLES = ("frames", "stacks", "call_kinds", "calls")
 
 
 def _doubts(origin: Origin) -> Iterator[str]:
-    """What is wrong with when a capture says to have begun, as sentences."""
+    """Yield sentences about a doubtful start time of a capture."""
     if origin.began > time.time_ns() + _DAY:
-        yield f"It says to have begun on {origin.day}, which is yet to come: the clock of its host was wrong."
+        yield f"Its start date, {origin.day}, is in the future: the clock of its host was wrong."
     elif not origin.began:
-        yield f"It does not say when it began, or says what no clock can: it stands on {origin.day}."
+        yield f"Its start time is missing or impossible: it is stored under {origin.day}."
 
 
 def _capture_row(stream: CaptureStream, origin: Origin, misuse: dict[str, int], problems: Sequence[str]) -> Row:

@@ -1,4 +1,4 @@
-"""A capture of a store as a shared file has it: definitions and batches of calls, made of its rows alone."""
+"""Convert a capture of a store, from its rows alone, into a shared file: definitions and batches of calls."""
 
 from __future__ import annotations
 
@@ -46,19 +46,20 @@ if TYPE_CHECKING:
 Integers = npt.NDArray[np.int64]
 
 LACKING = (
-    "It was pulled from a store, which has its calls, stacks and lines, but no objects of the runtime, compiled"
-    " programs, FFI sites or links between threads: `framedex memory` and `framedex waits` tell less of it, or nothing."
+    "It was pulled from a store. Stores keep calls, stacks and lines, but not runtime objects, compiled programs, FFI"
+    " sites or links between threads: `framedex memory` and `framedex waits` show little or nothing of it."
 )
-"""What is told wherever a pulled capture is shown."""
+"""The problem that is shown with every pulled capture."""
 
-_MOST_CALLS = 1 << 32  # 4 bytes of memory each, once they have come
+_MOST_CALLS = 1 << 32  # the reader holds 4 bytes for each
 _THREAD = re.compile(r"(?:(.*) \()?(\d{1,18})\)?", re.DOTALL)
 
 
 def write_pulled(asking: Asking, row: Mapping[str, Any], file: IO[bytes]) -> None:
-    """Write a capture of a store, whose row of `captures` is given, into an open file, as `framedex share` does.
+    """Write a capture of a store into an open file, in the format of `framedex share`.
 
-    Raises FramedexError where the store does not have all of it, and OSError where the file cannot be written.
+    `row` is the capture's row of `captures`. Raises FramedexError if the capture is incomplete in the store, and
+    OSError if the file cannot be written.
     """
     pulled = _Pulled(asking, row)
     with Writing(file) as writing:
@@ -74,14 +75,14 @@ def _same(text: str) -> str:
 
 
 class _Pulled:
-    """A capture on its way out of a store."""
+    """Reads the definitions and calls of one capture from a store."""
 
     def __init__(self, asking: Asking, row: Mapping[str, Any]) -> None:
         self._asking = asking
         self._row = row
         self._metadata = Metadata.parse(row["metadata"])
         if not 0 <= row["calls"] < _MOST_CALLS:
-            raise ValueError("it has more calls than there can be")
+            raise ValueError("its number of calls is out of range")
         kinds = asking.rows(
             "SELECT boundary, function, thread, stack, error FROM call_kinds WHERE capture = ? ORDER BY first_call",
             [row["capture"]],
@@ -91,16 +92,16 @@ class _Pulled:
         self._stacks = _numbered(stack for _, _, _, stack, _ in kinds)
         self._kinds: dict[tuple[str, str, str, str, int], int] = {}
         self._arguments: dict[str, int] = {}
-        self._of_rows = np.zeros(row["calls"], np.uint32)  # the kind of each call so far: what is made in it takes time
+        self._of_rows = np.zeros(row["calls"], np.uint32)  # kinds of the calls so far, for parents' own time
         self.definitions = self._defined()
 
     def _lacks(self, what: str) -> FramedexError:
         return FramedexError(
-            f"The store does not have all of capture {self._row['capture']}: {what}.",
+            f"Capture {self._row['capture']} is incomplete in the store: {what}.",
             self._asking.remedy(self._row["capture"]),
         )
 
-    # What calls refer to
+    # Definitions
 
     def _defined(self) -> Definitions:
         stacks = self._asking.rows(
@@ -137,7 +138,7 @@ class _Pulled:
         )
 
     def _named(self, frames: Mapping[str, int], tables: Tables) -> tuple[tuple[Any, ...], ...]:
-        """The logical frames of each frame, as shared files have them."""
+        """Return the logical frames of each recorded frame, in the format of shared files."""
         of_id: dict[str, list[Any]] = {key: [] for key in frames}
         columns = 'id, language, role, function, symbol, path, line, how, module, "offset", first_line, is_returning'
         rows = self._asking.rows(
@@ -154,7 +155,7 @@ class _Pulled:
     # Calls
 
     def batches(self) -> Iterator[CallBatch]:
-        """The calls of the capture, batch by batch. At least one batch comes."""
+        """Yield the calls of the capture in batches. A capture without calls has one empty batch."""
         first = 0
         for table in self._asking.calls_of(self._row["capture"]):
             yield self._batch(first, table)
@@ -171,7 +172,7 @@ class _Pulled:
             for name in ("call", "parent", "start", "duration")
         )
         if not np.array_equal(call, row) or np.any(parent >= row) or first + len(table) > len(self._of_rows):
-            raise self._lacks("its calls do not follow on one another")
+            raise self._lacks("its calls are not consecutive")
         kind, new_kinds = self._numbers_of_kinds(table)
         argument, new_arguments = self._numbers_of_arguments(table)
         self._of_rows[first : first + len(table)] = kind
@@ -197,7 +198,7 @@ class _Pulled:
         )
 
     def _numbers_of_kinds(self, table: Any) -> tuple[Integers, Sequence[tuple[str, str, str, str, int]]]:
-        """The kind of each call, and the kinds that are new, in the order in which they are met."""
+        """Return the kind number of each call, and the new kinds in order of appearance."""
         columns = [table.column(name).combine_chunks().dictionary_encode() for name in _KIND]
         codes = np.stack([column.indices.to_numpy(zero_copy_only=False) for column in columns], axis=1)
         met, at, of_call = np.unique(codes.astype(np.int64), axis=0, return_index=True, return_inverse=True)
@@ -207,12 +208,12 @@ class _Pulled:
         for place in np.argsort(at).tolist():
             key = tuple(value[code] for value, code in zip(values, met[place].tolist(), strict=True))
             if key[3] not in self._stacks or key[:2] not in self._boundaries or key[2] not in self._threads:
-                raise self._lacks("calls have kinds that it does not tell")
+                raise self._lacks("kinds of its calls are missing")
             numbers[place] = self._kinds.setdefault(key, len(self._kinds))
         return numbers[of_call.reshape(-1)], list(self._kinds)[known:]
 
     def _numbers_of_arguments(self, table: Any) -> tuple[Integers, tuple[str, ...]]:
-        """The arguments of each call, and the texts that are new, in the order in which they are met."""
+        """Return the number of each call's arguments, and the new texts in order of appearance."""
         column = table.column("arguments").combine_chunks().dictionary_encode()
         known = len(self._arguments)
         numbers = [self._arguments.setdefault(text, len(self._arguments)) for text in column.dictionary.to_pylist()]
@@ -220,7 +221,7 @@ class _Pulled:
         return of_call, tuple(list(self._arguments)[known:])
 
     def _totals(self, first: int, kind: Integers, parent: Integers, duration: Integers) -> KindTotals:
-        """What the calls add to their kinds, and take away of the time of those in which they were made."""
+        """Return what the calls add to their kinds' totals. A nested call reduces the own time of its parent's kind."""
         took = np.maximum(duration, 0)
         inner = np.flatnonzero(parent >= 0)
         outer = self._of_rows[parent[inner]].astype(np.int64)
@@ -251,7 +252,7 @@ _COLUMNS = pa.schema(
 
 
 def _numbered(values: Any) -> dict[Any, int]:
-    """The distinct values, by their numbers in the order in which they come."""
+    """Number the distinct values in order of appearance."""
     found: dict[Any, int] = {}
     for value in values:
         found.setdefault(value, len(found))
@@ -259,7 +260,7 @@ def _numbered(values: Any) -> dict[Any, int]:
 
 
 def _thread(label: str, main: int | None) -> Thread:
-    """The thread that has a label: that of the program's own process has no other name in a store."""
+    """Parse a thread's label. `main` is the main thread, whose id is the process id `main`."""
     match = _THREAD.fullmatch(label)
     if label == "main" or match is None:
         return Thread(main or 0, "" if label == "main" else label)
@@ -267,7 +268,7 @@ def _thread(label: str, main: int | None) -> Thread:
 
 
 def _durations(function: Integers, thread: Integers, duration: Integers) -> Integers:
-    """How many calls took which time: rows (function, thread, bucket, calls)."""
+    """Return a histogram of durations: rows (function, thread, bucket, calls)."""
     has_returned = duration >= 0
     columns = np.stack([column[has_returned] for column in (function, thread, duration)], axis=1)
     pairs, count = np.unique(columns, axis=0, return_counts=True)
@@ -291,7 +292,7 @@ def _record(
     is_returning: bool,
     depth: int,
 ) -> FrameRecord:
-    """A row of `frames` as the index is given it."""
+    """Convert a row of `frames` into a record for the index."""
     place = None if path is None or how is None else Location(path, line, How(how))
     is_exact = place is not None and place.how is How.EXACT
     named = FunctionRecord(

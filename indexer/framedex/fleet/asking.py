@@ -1,4 +1,4 @@
-"""SQL on a store, by DuckDB: it reads, and sees the captures that are there whole."""
+"""Read-only SQL queries of a store with DuckDB. Queries see only complete captures."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ _READABLE = (
     "SELECT table_name AS view, string_agg(column_name, ', ' ORDER BY column_index) AS columns FROM duckdb_columns()"
     " WHERE schema_name = 'main' AND NOT internal GROUP BY ALL ORDER BY view"
 )
-# Several captures may have brought the same. Of a frame counts what that capture told which knew most of it, whatever
-# is said of how much that is. What a file tells of a frame has the hash of it; texts that are no plain ASCII stand in
-# that otherwise than DuckDB writes them, and have to be in order only. A stack whose id is not that of its frames is
-# none of framedex's.
+# Captures share frames and stacks. Of several descriptions of a frame, the one with most symbols and lines counts; the
+# stored `known` is not trusted. A description must match its hash. DuckDB writes non-ASCII texts differently, so those
+# are only checked for order. A stack whose id differs from the hash of its frames is ignored.
 _OF_FRAME = ", ".join(f'"{name}"' for name in schema.FRAMES.names if name not in ("id", "known", "description"))
 _ONE_OF_EACH = {
     "frames": "WITH told AS (SELECT filename, id, description,"
@@ -53,7 +52,7 @@ _ONE_OF_EACH = {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The rows of a query. `left_out` says in sentences which files of the store could not be read."""
+    """The rows of a query. `left_out` has sentences about files of the store that could not be read."""
 
     columns: tuple[str, ...]
     rows: list[tuple[Any, ...]]
@@ -61,20 +60,20 @@ class Answer:
 
 
 class SetApartError(FramedexError):
-    """Some captures have calls in files that are none of a store's: they are left out from now on."""
+    """Files with the calls of some captures are not store files: later queries leave these captures out."""
 
 
 class Asking:
-    """A store that is open for questions: a context manager. `address` is that of the store."""
+    """An open store for queries: a context manager. `address` is the store's address."""
 
     def __init__(self, place: Place) -> None:
-        """Raises FramedexError where there is no store, or its captures cannot be read."""
+        """Open a store. Raises FramedexError if there is no store, or its captures cannot be read."""
         place.check()
         self._place = place
         self.address = place.address
         self._connection = duckdb.connect(":memory:")
         self._counted: dict[str, Committed] = {}
-        self._found: dict[str, Committed] = {}  # also of those that are left out since
+        self._found: dict[str, Committed] = {}  # includes captures that were left out later
         self._whole: set[str] = set()
         self.left_out: list[str] = []
         try:
@@ -91,15 +90,15 @@ class Asking:
         self._connection.close()
 
     def query(self, text: str | None = None) -> Answer:
-        """What one SELECT gives; without one the tables and views, with their columns.
+        """Return the result of one SELECT; without a query, list the tables and views with their columns.
 
-        Raises FramedexError where it is no SELECT, is not understood, or the store cannot be read.
+        Raises FramedexError if the text is not a single valid SELECT, or the store cannot be read.
         """
         if text is None:
             text = _READABLE
         else:
             self._check(text)
-        with self._told("The query is not understood"):
+        with self._told("Invalid query"):
             try:
                 with self._setting_apart():
                     return self._answer(text)
@@ -107,7 +106,7 @@ class Asking:
                 return self._answer(text)
 
     def _answer(self, text: str) -> Answer:
-        """What a query gives. In a thread: the one that DuckDB works in does not hear of Ctrl-C meanwhile."""
+        """Run a query in a thread. DuckDB would block Ctrl-C in the main thread."""
 
         def answer() -> Answer:
             cursor = self._connection.execute(text)
@@ -122,43 +121,43 @@ class Asking:
                 raise
 
     def rows(self, text: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """The rows that framedex's own SQL gives; its `?` stand for the parameters.
+        """Return the rows of a query of framedex itself. Each `?` is a parameter.
 
-        Raises SetApartError where captures are left out from now on, and FramedexError where the store cannot be read.
+        Raises SetApartError if later queries leave captures out, and FramedexError if the store cannot be read.
         """
-        with self._told(f"{self._place.address} does not have what a store has", _AGAIN), self._setting_apart():
+        with self._told(f"The store {self._place.address} is damaged", _AGAIN), self._setting_apart():
             return self._connection.execute(text, list(parameters)).fetchall()
 
     def columns(self, text: str, parameters: Sequence[object] = ()) -> dict[str, npt.NDArray[Any]]:
-        """The same by columns, as arrays. Raises the same."""
-        with self._told(f"{self._place.address} does not have what a store has", _AGAIN), self._setting_apart():
+        """Return the columns of a query as arrays. Raises the same errors as `rows`."""
+        with self._told(f"The store {self._place.address} is damaged", _AGAIN), self._setting_apart():
             columns: dict[str, npt.NDArray[Any]] = self._connection.execute(text, list(parameters)).fetchnumpy()
             return columns
 
     def rows_of(self, table: str, captures: Sequence[str]) -> str:
-        """SQL for the rows of `calls` or `call_kinds` that these captures have, and others that share their files.
+        """Return SQL for the rows of `calls` or `call_kinds` of these captures and of captures in the same files.
 
-        What is left out has none.
+        Captures that are left out have no rows.
         """
         return self._selected(table, [self._counted[capture] for capture in captures if capture in self._counted])
 
     def remedy(self, capture: str) -> str:
-        """How a capture of which the store lacks something gets there again, in a sentence."""
+        """Return a sentence about how to add a damaged capture again."""
         return remedy(self._place, self._found[capture])
 
     def _check(self, text: str) -> None:
-        with self._told("The query is not understood"):
+        with self._told("Invalid query"):
             statements = self._connection.extract_statements(text)
         kinds = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
         if len(statements) != 1 or statements[0].type not in kinds:
             raise FramedexError(
-                "A store is asked by one SELECT: nothing is written.", "Run without a query to list the views."
+                "Stores are read-only: a query must be a single SELECT.", "Run without a query to list the views."
             )
 
     def calls_of(self, capture: str) -> Iterator[Any]:
-        """The calls of a capture in their order, as tables of Arrow, a group of rows after the other.
+        """Yield the calls of a capture in order, one Arrow table per row group.
 
-        Raises FramedexError where they cannot be read.
+        Raises FramedexError if the calls cannot be read.
         """
         try:
             with self._place.opened(f"calls/{self._found[capture].part}") as file:
@@ -169,7 +168,7 @@ class Asking:
             ) from error
 
     def _open(self) -> None:
-        """Read the small tables, make the views, and have queries reach nothing but the store."""
+        """Read the small tables, create the views, and restrict queries to the store."""
         place, connection = self._place, self._connection
         if not place.is_local:
             connection.register_filesystem(place.files)
@@ -181,11 +180,11 @@ class Asking:
             self._read(table, [name for folder in folders for name in place.names(f"{table}/{folder}")])
             connection.execute(f"CREATE TABLE {table} AS {one_of_each}")
             connection.execute(f"DROP TABLE files.{table}")
-        with self._told(f"{place.address} does not have what a store has", _AGAIN):
+        with self._told(f"The store {place.address} is damaged", _AGAIN):
             try:
                 if not (self._has_irregular_parts() and self._set_apart()):
                     self._open_calls()
-            except duckdb.Error:  # one of the files is at fault
+            except duckdb.Error:  # one of the files is damaged
                 if not self._set_apart():
                     raise
         connection.execute(Path(__file__).with_name("views.sql").read_text("utf-8"))
@@ -198,16 +197,16 @@ class Asking:
         return any(self._place.is_irregular(f"{table}/{part}") for part in parts for table in _OF_CALLS)
 
     def _open_calls(self) -> None:
-        """Make the views of calls and of their kinds, of the captures that count."""
+        """Create the views of calls and call kinds, for the captures that count."""
         rows = list(self._counted.values())
         self._whole = whole_parts(rows)
         for table in _OF_CALLS:
             self._connection.execute(f"CREATE OR REPLACE VIEW {table} AS {self._selected(table, rows)}")
 
     def _set_apart(self, *, is_read: bool = False) -> bool:
-        """Leave out the captures with calls in files that are none of a store's, all of which `is_read` to find out.
+        """Leave out captures whose call files are not store files. Return whether there are such captures.
 
-        Gives whether there are any.
+        `is_read`: read the files completely, not only their columns.
         """
         drops = read_drops(self._place).values()
         parts = dict.fromkeys(row.part for row in self._counted.values())  # captures may share one
@@ -232,11 +231,11 @@ class Asking:
         except duckdb.Error as error:
             if isinstance(error, _OF_QUERY) or not (self._set_apart() or self._set_apart(is_read=True)):
                 raise
-            dropped = f"Captures of {self._place.address} were dropped meanwhile."
+            dropped = f"Captures of {self._place.address} were dropped during the query."
             raise SetApartError(self.left_out[-1] if self.left_out else dropped, _AGAIN) from error
 
     def _fault(self, part: str, *, is_read: bool) -> str:
-        """What is wrong with the files of a part, in a sentence without its end; empty where nothing is."""
+        """Return why the files of a part cannot be used, as a sentence without its full stop; empty if they can."""
         for table in _OF_CALLS:
             if self._place.is_irregular(f"{table}/{part}"):
                 return f"{self._place.url(f'{table}/{part}')} is not a store file: {_IRREGULAR}"
@@ -247,7 +246,7 @@ class Asking:
             try:
                 described = self._connection.execute(f"DESCRIBE {text}").fetchall()
                 if [(name, kind) for name, kind, *_ in described] != columns:
-                    said = "it has columns of other types"
+                    said = "its columns are not those of a store"
                 elif is_read:
                     self._connection.execute(f"SELECT bit_xor(hash(f)) FROM ({text}) f").fetchall()
             except duckdb.OutOfMemoryException as error:
@@ -260,7 +259,7 @@ class Asking:
         return ""
 
     def _open_captures(self) -> None:
-        """Have the rows of captures that count, of those that are there; several may be of one."""
+        """Read the rows of captures, and keep the one that counts of each capture."""
         place, connection = self._place, self._connection
         going = names_going(place)
         names = place.below("captures")
@@ -273,7 +272,7 @@ class Asking:
                 rows.append(Committed.of(by_url[url], dict(zip(COLUMNS, row, strict=True))))
             except (ValueError, TypeError) as error:
                 self.left_out.append(f"{url} is left out: {error}.")
-        # Only now: what is dropped meanwhile may have been gone already when it was to be read.
+        # Drops are read after the rows: files of a concurrent drop may have been missing.
         self._counted = self._found = counted(rows, read_drops(place).values(), going)
         connection.execute("CREATE TABLE files.counted (capture VARCHAR, file VARCHAR, part VARCHAR)")
         counting = [(row.capture, place.url(row.file), row.part) for row in self._counted.values()]
@@ -288,21 +287,21 @@ class Asking:
         connection.execute("DROP TABLE files.captures")
 
     def _read(self, table: str, names: list[str]) -> None:
-        """Read the rows of these files, but of those that are none of a store's, with the addresses of the files."""
+        """Read the rows of these files with the files' addresses. Leave out files that are not store files."""
         definition = ", ".join(f'"{name}" {kind}' for name, kind in _columns(table))
         self._connection.execute(f"CREATE TABLE files.{table} ({definition}, filename VARCHAR)")
-        irregular = {name for name in names if self._place.is_irregular(name)}  # DuckDB would wait for a pipe
+        irregular = {name for name in names if self._place.is_irregular(name)}  # DuckDB would block on a pipe
         self.left_out += [f"{self._place.url(name)} is left out: {_IRREGULAR}." for name in sorted(irregular)]
         names = [name for name in names if name not in irregular]
         try:
             self._insert(table, names)
-        except duckdb.Error:  # one of them is at fault: each for itself
+        except duckdb.Error:  # a file is damaged: read the files one by one
             raise_if_no_descriptor()
             for name in names:
                 try:
                     self._insert(table, [name])
                 except duckdb.Error as error:
-                    if self._place.modified(name) is None:  # it was dropped, or put together with others
+                    if self._place.modified(name) is None:  # it was dropped or compacted
                         continue
                     said = str(error).splitlines()[0]
                     self.left_out.append(f"{self._place.url(name)} is left out: it is not a store file ({said}).")
@@ -317,7 +316,7 @@ class Asking:
                 raise MemoryError(str(error)) from error
 
     def _selected(self, table: str, rows: Sequence[Committed]) -> str:
-        """SQL for all that some parts have, and for what others have of the captures whose rows count there."""
+        """Return SQL for these captures' rows of a table. Parts in which all captures count need no filter."""
         columns = ", ".join(f'"{name}"' for name, _ in _columns(table))
         whole = sorted({row.part for row in rows} & self._whole)
         others = [row for row in rows if row.part not in self._whole]
@@ -355,7 +354,7 @@ class Asking:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Inside, Ctrl-C is what it is in Python, and no error of DuckDB's."""
+    """Turn DuckDB's error for Ctrl-C into KeyboardInterrupt."""
     try:
         yield
     except RuntimeError as error:
@@ -365,14 +364,14 @@ def _interruptible() -> Iterator[None]:
 
 
 _AGAIN = (
-    "Ask again: something may have been dropped meanwhile. Where that does not help, remove the file that is named, and"
-    " add the captures again."
+    "Retry: captures may have been dropped during the query. If it fails again, remove the named file and add the"
+    " captures again."
 )
 
 
 _OF_CALLS = ("calls", "call_kinds")
 _IRREGULAR = "it is not a regular file"
-# Whatever the files are, a query that raises these is at fault.
+# These errors come from the query, not from the files.
 _OF_QUERY = (
     *(duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException, duckdb.PermissionException),
     duckdb.OutOfMemoryException,
@@ -380,7 +379,7 @@ _OF_QUERY = (
 
 
 def _columns(table: str) -> list[tuple[str, str]]:
-    """The columns of a table with their types, as DuckDB calls them."""
+    """Return the columns of a table with their DuckDB types."""
     kinds = {"string": "VARCHAR", "int64": "BIGINT", "bool": "BOOLEAN"}
     fields = getattr(schema, table.upper())
     return [(each.name, kinds.get(str(each.type), "VARCHAR[]")) for each in fields]

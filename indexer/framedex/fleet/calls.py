@@ -1,4 +1,4 @@
-"""The calls of a capture as they come, into a Parquet file, and what they come to, kind by kind."""
+"""Write the calls of a capture to a Parquet file, and sum them up by kind."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 Integers = npt.NDArray[np.int64]
 
 CALLS_AT_ONCE = 1 << 17
-"""Calls that are read at once, which are a group of rows in a file: some 40 MB."""
+"""Calls per read, and per row group of a file: some 40 MB."""
 
 _DICTIONARY = ["capture", "boundary", "function", "thread", "stack", "error", "arguments"]
-# Numbers that grow by little: what each is after the one before is kept.
+# Slowly growing numbers are stored as differences.
 _DELTAS = dict.fromkeys(("call", "parent", "start"), "DELTA_BINARY_PACKED")
-_LARGEST_DICTIONARY = 1 << 28  # bytes: as texts of arguments in full, most calls would take ten times as much
+_LARGEST_DICTIONARY = 1 << 28  # bytes; without a dictionary, argument texts take ten times the room
 
 AS_WRITTEN = pa.schema(
     [
@@ -36,14 +36,14 @@ AS_WRITTEN = pa.schema(
         for each in CALLS
     ]
 )
-"""The columns of calls as they are handed to be written: the file has texts, each once in a group of rows."""
+"""The columns of calls in memory while writing. A file stores each text once per row group."""
 
 
 class CallsFile:
-    """A file of calls that is being written: a context manager. `kinds` and `misuse` are of the calls so far."""
+    """Writes a file of calls: a context manager. `kinds` and `misuse` cover the calls so far."""
 
     def __init__(self, path: Path, origin: Origin, capture: Capture, stacks: Sequence[str]) -> None:
-        """`stacks` has the id of each stack of the capture."""
+        """Create the file. `stacks` has the id of each stack of the capture."""
         self._origin = origin
         self._capture = capture
         self._stacks = stacks
@@ -60,7 +60,7 @@ class CallsFile:
         self._writer.close()
 
     def add(self, batch: CallBatch) -> None:
-        """Write the next calls."""
+        """Write a batch of calls."""
         self._meet(batch)
         self._add_totals(batch)
         row = np.arange(batch.first, batch.first + len(batch))
@@ -83,7 +83,7 @@ class CallsFile:
         self._writer.write_table(pa.table(columns, AS_WRITTEN), row_group_size=max(len(batch), 1))
 
     def kinds(self) -> list[dict[str, Any]]:
-        """What the calls come to: a row for each boundary function, thread, stack and error."""
+        """Return the totals of the calls: a row for each boundary function, thread, stack and error."""
         names = ("boundary", "function", "thread", "stack", "error")
         return [
             {"capture": self._origin.capture, **dict(zip(names, kind, strict=True)), **sums}
@@ -123,7 +123,7 @@ class CallsFile:
 
 
 def calls_writer(path: Path) -> Any:
-    """What writes calls into a new file, each of its columns as it takes least room."""
+    """Return a Parquet writer for calls, with the smallest encoding for each column."""
     return parquet.ParquetWriter(
         path,
         AS_WRITTEN,
@@ -136,7 +136,7 @@ def calls_writer(path: Path) -> Any:
 
 
 def _repeated(texts: Sequence[str], places: Integers) -> Any:
-    """The texts at these places as a column; each stands once beside it, without which it would be written in full."""
+    """Return the texts at these places as a dictionary column, which stores each text once."""
     met: dict[str, int] = {}
     numbers = np.array([met.setdefault(text, len(met)) for text in texts], np.int32)
     return pa.DictionaryArray.from_arrays(pa.array(numbers[places]), pa.array(list(met), pa.string()))

@@ -1,4 +1,4 @@
-"""Which captures of a store are meant."""
+"""Select captures of a store by job, rank, id or day."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _DIGITS = frozenset("0123456789abcdef")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Captures that are all of this; None and nothing choose by nothing. `captures` are beginnings of ids.
+    """A filter for captures: all given conditions must hold. `captures` are prefixes of ids.
 
-    Raises FramedexError where a day is none.
+    Raises FramedexError if a day is not a valid date.
     """
 
     job: str | None = None
@@ -37,9 +37,9 @@ class Chosen:
                 check_day(told)
 
     def rows(self, asking: Asking) -> list[dict[str, Any]]:
-        """The rows of these captures in a store, in the order of their beginning, with `started` and `metadata`.
+        """Return the rows of the matching captures in a store, ordered by start time.
 
-        Raises FramedexError where there is none, or an id means none or several.
+        Raises FramedexError if no capture matches, or a prefix of an id does not match exactly one capture.
         """
         columns = ("capture", "day", "job", "rank", "started", "calls", "problems", "metadata")
         found = asking.query(f"SELECT {', '.join(columns)} FROM captures ORDER BY started, capture").rows
@@ -57,7 +57,7 @@ class Chosen:
         ]
         if not chosen:
             raise FramedexError(
-                f"None of the {words.count(len(rows), 'capture')} in the store is meant.",
+                f"None of the {words.count(len(rows), 'capture')} in the store matches.",
                 f"{_listing(asking)} lists them with their jobs, ranks and days.",
             )
         return chosen
@@ -76,10 +76,10 @@ def _listing(asking: Asking) -> str:
 
 
 def check_day(told: str) -> None:
-    """Raise FramedexError where a text is no day as a store has them."""
+    """Raise FramedexError if a text is not a date as YYYY-MM-DD."""
     try:
         is_day = date.fromisoformat(told).isoformat() == told
     except ValueError:
         is_day = False
     if not is_day:
-        raise FramedexError(f"{told!r} is no day.", "Write it as 2026-11-24.")
+        raise FramedexError(f"{told!r} is not a date.", "Write dates like 2026-11-24.")

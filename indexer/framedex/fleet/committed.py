@@ -1,7 +1,7 @@
-"""The rows of captures in a store, by which all that was written of them counts, and which of several rows it is.
+"""The rows of captures in a store, and which of several rows of a capture counts.
 
-A capture is written into a file of its own when it is added. Others put it together with others' later: while both are
-there, one of the rows counts, and only what its files have of the capture.
+An added capture has a row in a file of its own. Compaction later writes its row to a shared file. While both rows
+exist, one of them counts, and only the files that this row names hold the capture.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _ID = re.compile("[0-9a-f]{32}")
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A row of a capture: the `file` that it is in, and what that says.
+    """A capture's row, and the `file` that contains it.
 
-    `part` names the files with its calls and their kinds, which so many captures share. `generation` is of when it was
-    added: see `dropped.py`.
+    `part` names the capture's files of calls and call kinds; `shared_by` is the number of captures in them.
+    `generation` orders the capture among drops: see `drops.py`.
     """
 
     file: str
@@ -48,45 +48,45 @@ class Committed:
 
     @property
     def is_own(self) -> bool:
-        """Whether it stands as it was added."""
+        """Whether the row is in the capture's own file, from before any compaction."""
         return owner_of(self.file) is not None
 
     @property
     def partition(self) -> str:
-        """The folder of its files below those of their tables."""
+        """The folder of the part, below the tables' folders."""
         return self.part.rpartition("/")[0]
 
     @classmethod
     def of(cls, file: str, row: Mapping[str, Any]) -> Committed:
-        """A row of a file. Raises ValueError or TypeError where it is none of a store's."""
+        """Check a row of a file. Raises ValueError or TypeError if it is not a store's row."""
         row_of = cls(file, **{name: row[name] for name in COLUMNS})
         texts = (row_of.capture, row_of.day, row_of.job, row_of.signature, row_of.part)
         numbers = (row_of.started, row_of.calls, row_of.stacks, row_of.generation, row_of.shared_by)
         if not all(isinstance(text, str) for text in texts) or not all(isinstance(each, int) for each in numbers):
-            raise TypeError("what it is to say is missing")
+            raise TypeError("a value is missing or has a wrong type")
         if not _ID.fullmatch(row_of.capture):
-            raise ValueError("it has no id of a capture")
+            raise ValueError("its capture id is malformed")
         if owner_of(file) not in (None, row_of.capture):
-            raise ValueError("it says to be of another capture than its name does")
+            raise ValueError("its capture id differs from its file name")
         if file.rpartition("/")[0] != captures_in(row_of.day):
-            raise ValueError("it says to be of another day than its folder does")
+            raise ValueError("its day differs from its folder")
         if not is_part(row_of.part, row_of.capture) or not row_of.part.startswith(f"day={row_of.day}/"):
-            raise ValueError("it names no part of the store")
+            raise ValueError("its part is malformed")
         return row_of
 
 
 class NoRowsError(FramedexError):
-    """A file that stands where rows of captures do, and is none of a store's."""
+    """A file in the folder of captures is not a store file."""
 
 
 class LacksError(FramedexError):
-    """A store does not have of a capture what its row says."""
+    """A store lacks data that a capture's row promises."""
 
 
 def read_committed(place: Place, name: str) -> list[Committed]:
-    """What a file of captures says, nothing where there is none.
+    """Return the rows of a file of captures; an empty list if the file does not exist.
 
-    Raises NoRowsError where it is none of a store's, and FramedexError where it cannot be read.
+    Raises NoRowsError if it is not a store file, and FramedexError if it cannot be read.
     """
     content = place.read(name)
     if content is None:
@@ -99,11 +99,11 @@ def read_committed(place: Place, name: str) -> list[Committed]:
 
 
 def rows_of_capture(place: Place, capture: str, day: str, together: dict[str, list[Committed]]) -> list[Committed]:
-    """The rows of a capture that began on a day, as they are there now.
+    """Return the current rows of a capture that began on a day.
 
-    `together` keeps what files that several captures have together say, by their names. Those that are none of a
-    store's say nothing here: queries tell of them. Raises NoRowsError where a file of this capture's own is none, and
-    FramedexError where the store cannot be read.
+    `together` caches the rows of shared files by name. Shared files that are not store files are skipped; queries
+    report them. Raises NoRowsError if the capture's own file is not a store file, and FramedexError if the store
+    cannot be read.
     """
     rows: list[Committed] = []
     for file in place.names(captures_in(day)):
@@ -121,18 +121,18 @@ def rows_of_capture(place: Place, capture: str, day: str, together: dict[str, li
 
 
 def remedy(place: Place, row: Committed) -> str:
-    """How a capture of which a store lacks something gets there again: a file that others share is to stay."""
+    """Return a sentence about how to add a damaged capture again without removing a shared file."""
     if row.is_own:
         return f"Remove {place.url(row.file)}, and add the capture again."
     drop = f"`framedex fleet drop --job {shell_word(row.job)} --store {shell_word(place.address)} --yes`"
-    return f"It is together with others: drop its job ({drop}), and add the captures of that again."
+    return f"Its file has other captures too: drop its job ({drop}), and add the job's captures again."
 
 
 def counted(rows: Iterable[Committed], drops: Iterable[Drop], going: Collection[str]) -> dict[str, Committed]:
-    """The row of each capture that counts, by the capture's id; none of what was dropped.
+    """Return the row that counts of each capture, by capture id. Dropped captures have none.
 
-    The one with most calls counts; of one state that of a file that is not to go. Of two states with the same calls it
-    is always the same one, in whatever order they came.
+    The row with the most calls counts. Within one state, a file that is not marked for removal wins. The choice does
+    not depend on the order of the rows.
     """
     found: dict[str, Committed] = {}
     dropped = list(drops)
@@ -146,7 +146,7 @@ def counted(rows: Iterable[Committed], drops: Iterable[Drop], going: Collection[
 
 
 def is_dropped(row: Committed, drops: Iterable[Drop]) -> bool:
-    """Whether a row counts no more, as it was dropped after it was added."""
+    """Return whether a row's capture was dropped after it was added."""
     return any(row.generation < drop.generation and drop.covers(row.day, row.job) for drop in drops)
 
 
@@ -156,6 +156,6 @@ def _rank(row: Committed, going: Collection[str]) -> tuple[Any, ...]:
 
 
 def whole_parts(rows: Iterable[Committed]) -> set[str]:
-    """Those of the parts of rows that count of which all counts: each capture that is in it."""
+    """Return the parts in which every capture counts, given the rows that count."""
     parts = Counter((row.part, row.shared_by) for row in rows)
     return {part for (part, shared_by), many in parts.items() if many == shared_by}

@@ -1,8 +1,8 @@
-"""Many small files of a store become few large ones, and nobody who reads or adds meanwhile sees a difference.
+"""Merge small files of a store into large ones, without effect on concurrent queries and adds.
 
-What the captures of a day and job have is put together by when they began, and written under names that follow from
-what it is. Only then their rows are, in one file, and from that moment on it counts instead of what was there: see
-`committed.py`. What is needed no more goes later: see `sweeping.py`.
+The captures of a day and job are merged in order of their start time, into files named by their content. The rows of
+the captures are written last, in one file. From then on these rows count: see `committed.py`. Unused files are removed
+later: see `sweeping.py`.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from framedex.progress import Progress
 
 CALLS_IN_A_PART = 1 << 24
-"""Calls that are put together at most: some 128 MiB. Parts with half of that stay as they are."""
+"""Most calls in a merged part: some 128 MiB. Parts with at least half of that are left alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """How many captures count, how many parts their calls were in and are in now, and what was removed.
+    """Numbers of captures, and of parts before and after a compaction, with the removed files.
 
-    `left` says why captures of some days and jobs were left as they are.
+    `left` has the reasons why captures of some days and jobs were not merged.
     """
 
     captures: int
@@ -49,17 +49,17 @@ class Compacted:
 
 
 def compact(place: Place, progress: Progress, most: int = CALLS_IN_A_PART) -> Compacted:
-    """Put together what is in small files, up to so many calls; then remove what is needed no more.
+    """Merge small files into parts of at most `most` calls, then remove unused files.
 
-    Where the store lacks something of a capture, all of its day and job stays as it is. Raises FramedexError where the
-    store fails: all counts that did before.
+    If data of a capture is missing, its day and job are not merged. Raises FramedexError if the store fails; all
+    captures that counted before still count.
     """
     place.check()
     before = State.of(place)
     left: list[FramedexError] = []
     with (
         tempfile.TemporaryDirectory(prefix="framedex-fleet-") as folder,
-        progress.task("Putting calls together", sum(row.calls for row in before.counted.values())) as advance,
+        progress.task("Merging calls", sum(row.calls for row in before.counted.values())) as advance,
     ):
         for partition, rows in before.partitions().items():
             try:
@@ -67,7 +67,7 @@ def compact(place: Place, progress: Progress, most: int = CALLS_IN_A_PART) -> Co
             except LacksError as error:
                 left.append(error)
             except OSError as error:
-                kept = f"What is kept in {tempfile.gettempdir()} meanwhile"
+                kept = f"Temporary files in {tempfile.gettempdir()}"
                 said = error.strerror or str(error)
                 raise FramedexError(
                     f"{kept} could not be written: {said}.", "Set TMPDIR to a folder with more room."
@@ -81,13 +81,13 @@ def compact(place: Place, progress: Progress, most: int = CALLS_IN_A_PART) -> Co
 
 
 def _settled(place: Place, partition: str, rows: list[Committed], work: Callable[[list[Committed]], None]) -> None:
-    """Do a work on the captures of a folder; where it fails as their files went meanwhile, on those that are there."""
+    """Process the captures of a folder. If files disappear during that, retry with the captures that are left."""
     while True:
         try:
             return work(rows)
         except FramedexError:
             now = State.of(place).partitions().get(partition, [])
-            if not now:  # all of them were dropped
+            if not now:  # all captures were dropped
                 return
             files = {name for row in rows for name in (row.file, f"calls/{row.part}", f"call_kinds/{row.part}")}
             if now == rows or all(place.modified(name) is not None for name in files):
@@ -96,7 +96,7 @@ def _settled(place: Place, partition: str, rows: list[Committed], work: Callable
 
 
 class _Compacting:
-    """Puts together the captures of one day and job, which are given in the order of their beginning."""
+    """Merges the captures of one day and job, given in order of their start time."""
 
     def __init__(self, place: Place, folder: Path, rows: Sequence[Committed], most: int) -> None:
         self._place = place
@@ -106,7 +106,7 @@ class _Compacting:
         self._partition = rows[0].partition
 
     def run(self) -> None:
-        """Write what is not there, the rows of the captures last."""
+        """Write the missing files, and the rows of the captures last."""
         tables = ("calls", "call_kinds", "stacks", "frames")
         for folder in (*(f"{table}/{self._partition}" for table in tables), captures_in(self._rows[0].day)):
             self._place.clean(folder)
@@ -123,7 +123,7 @@ class _Compacting:
         self._commit(settled)
 
     def _groups(self) -> list[list[Committed]]:
-        """The captures whose calls are to be in one part each; one that is large, or alone, stays where it is."""
+        """Group the captures by their future parts. A large part stays a group of its own."""
         whole = whole_parts(self._rows)
         calls: dict[str, int] = {}
         for row in self._rows:
@@ -143,7 +143,7 @@ class _Compacting:
         return [*groups, group] if group else groups
 
     def _name(self, group: Sequence[Committed]) -> str:
-        """The part that has these captures: that in which they are, if it has no others, or a new one."""
+        """Return the part of these captures, if it has no others; otherwise the name of a new part."""
         part = group[0].part
         if len(group) == group[0].shared_by and all(row.part == part for row in group):
             return part
@@ -151,7 +151,7 @@ class _Compacting:
         return f"{self._partition}/{id_of('together', *states)}.parquet"
 
     def _is_done(self, groups: Sequence[Sequence[Committed]]) -> bool:
-        """Whether all is together already, as far as can be seen without reading it."""
+        """Whether all files are merged already, judged by their names."""
         tables = (f"stacks/{self._partition}", f"frames/{self._partition}")
         return (
             all(self._name(group) == group[0].part for group in groups)
@@ -160,7 +160,7 @@ class _Compacting:
         )
 
     def _write_calls(self, group: Sequence[Committed], name: str) -> None:
-        """Write the calls of captures, each in its order, and their kinds."""
+        """Write the calls of captures, in order, and their kinds."""
         kinds = kinds_of(self._place, group)
         written: dict[str, int] = {}
         with calls_writer(self._file) as writer:
@@ -178,8 +178,8 @@ class _Compacting:
         for row in group:
             if row.calls != written.get(row.capture, 0):
                 raise LacksError(
-                    f"The calls of capture {row.capture} are not what its row says: it stays as it is, and so do the"
-                    f" others of {self._partition}.",
+                    f"Capture {row.capture} has another number of calls than its row says, so"
+                    f" {self._partition} is not compacted.",
                     remedy(self._place, row),
                 )
         self._place.put(f"calls/{name}", self._file)
@@ -187,7 +187,7 @@ class _Compacting:
         self._place.put(f"call_kinds/{name}", self._file)
 
     def _calls(self, part: str, rows: Sequence[Committed]) -> Iterator[Any]:
-        """The calls of captures that are in a part. Raises LacksError where they cannot be read there."""
+        """Yield the calls of captures in a part. Raises LacksError if they cannot be read."""
         name = f"calls/{part}"
         if self._place.modified(name) is None:
             raise LacksError(f"{self._place.url(name)} is missing.", remedy(self._place, rows[0]))
@@ -195,11 +195,11 @@ class _Compacting:
             with self._place.opened(name) as file:
                 yield from calls_in(file, {row.capture for row in rows})
         except (pa.ArrowException, OSError) as error:
-            said = f"{self._place.url(name)} cannot be read, so all of {self._partition} stays as it is: {error}."
+            said = f"{self._place.url(name)} cannot be read, so {self._partition} is not compacted: {error}."
             raise LacksError(said, remedy(self._place, rows[0])) from error
 
     def _write_stacks(self) -> None:
-        """Write the stacks and frames that the captures need, where no file has just these."""
+        """Write the stacks and frames of the captures, unless a file has exactly these."""
         needed = needed_rows(self._place, self._rows)
         rows = {"stacks": {key: [row] for key, row in needed.stacks.items()}, "frames": needed.frames}
         for table, schema in (("stacks", STACKS), ("frames", FRAMES)):
@@ -212,7 +212,10 @@ class _Compacting:
                 self._place.put(name, self._file)
 
     def _commit(self, settled: Sequence[Committed]) -> None:
-        """Write the rows of the captures into one file, by which all else counts; one that is alone has its own."""
+        """Write the rows of the captures into one file, which makes the other files count.
+
+        A single capture whose part is unchanged keeps its row.
+        """
         if len(settled) == 1 and settled[0].part == self._rows[0].part:
             return
         told = {
@@ -223,12 +226,14 @@ class _Compacting:
         rows: list[dict[str, Any]] = []
         for old, new in zip(sorted(self._rows, key=_key), sorted(settled, key=_key), strict=True):
             if (row := told.get((old.file, old.capture))) is None:
-                raise LacksError(f"{self._place.url(old.file)} says no more what it did.", remedy(self._place, old))
+                raise LacksError(
+                    f"{self._place.url(old.file)} changed during the compaction.", remedy(self._place, old)
+                )
             rows.append(row | {"part": new.part, "shared_by": new.shared_by})
         name = id_of("together", *((row["capture"], row["signature"], row["generation"], row["part"]) for row in rows))
         write_rows(self._file, CAPTURES, rows)
         file = f"{captures_in(self._rows[0].day)}/{name}.parquet"
-        # First: a mark from before they were needed would have them removed at once.
+        # Mark before the row is written: an older mark would remove the files at once.
         kept = {row.part for row in settled}
         parts = {row.part for row in self._rows} - kept
         going = {row.file for row in self._rows} | {
@@ -243,7 +248,7 @@ def _key(row: Committed) -> tuple[int, str]:
 
 
 def _write_group(writer: Any, table: Any) -> None:
-    """Write a group of rows, whose texts are listed anew: so its bytes do not depend on where they come from."""
+    """Write a row group. Its dictionaries are rebuilt, so its bytes do not depend on the source files."""
     columns = [
         column.combine_chunks().dictionary_encode() if pa.types.is_string(column.type) else column.combine_chunks()
         for column in table.columns

@@ -1,4 +1,4 @@
-"""Dropping captures of a store: from one moment on they count no more, and then their files go."""
+"""Drop captures of a store: they stop counting at once, then their files are removed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Dropping:
-    """What a drop would take: how many captures of how many jobs with how many calls, and their first and last day."""
+    """The extent of a drop: numbers of captures, jobs and calls, and the first and last day."""
 
     captures: int
     jobs: int
@@ -24,7 +24,7 @@ class Dropping:
 
 
 def to_drop(place: Place, before: str | None, job: str | None) -> Dropping | None:
-    """What would be dropped of before a day and of a job, None where there is nothing. Raises FramedexError."""
+    """Return the extent of a drop; None if it matches no capture. Raises FramedexError if the store fails."""
     place.check()
     drop = Drop(before, job, 0)
     rows = [row for row in State.of(place).counted.values() if drop.covers(row.day, row.job)]
@@ -35,10 +35,9 @@ def to_drop(place: Place, before: str | None, job: str | None) -> Dropping | Non
 
 
 def drop(place: Place, before: str | None, job: str | None) -> Swept:
-    """Drop all captures of before a day (None: of all days) and of a job (None: of all), and remove their files.
+    """Drop the captures before a day (None: of all days) and of a job (None: of all jobs), and remove their files.
 
-    What another one has left that was killed goes, too. Raises FramedexError where the store fails: what is dropped
-    is dropped then.
+    Files of an interrupted drop are removed too. Raises FramedexError if the store fails; a recorded drop stays valid.
     """
     if to_drop(place, before, job) is not None:
         write_drop(place, before, job)

@@ -1,6 +1,6 @@
-"""What was dropped of a store: one small file for each time, from which on those captures do not count.
+"""The drops of a store: one small file for each drop, after which the dropped captures do not count.
 
-A capture that is added later is of a later generation, and counts again.
+A capture that is added later belongs to a later generation, and counts again.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ _MOST = 1 << 31  # generations; rows have them in 64 bits
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Captures of before a day (None: of all days) and of a job (None: of all) count only from a generation on."""
+    """A drop: captures before a day (None: of all days) and of a job (None: of all jobs) count from `generation` on."""
 
     before: str | None
     job: str | None
     generation: int
 
     def covers(self, day: str, job: str) -> bool:
-        """Whether it is about captures of a day and a job."""
+        """Whether the drop applies to captures of a day and a job."""
         return (self.before is None or day < self.before) and (self.job is None or job == self.job)
 
     def is_beyond(self, other: Drop) -> bool:
-        """Whether all that another one drops is dropped by this one."""
+        """Whether this drop includes all that another one drops."""
         days = self.before is None or (other.before is not None and other.before <= self.before)
         return days and self.job in (None, other.job) and self.generation >= other.generation
 
 
 def read_drops(place: Place) -> dict[str, Drop]:
-    """What was dropped, by the names of its files. Raises FramedexError where one of them is not understood."""
+    """Return the drops by file name. Raises FramedexError if a file is malformed."""
     found = {}
     for name in place.names(FOLDER, ".json"):
         content = place.read(name)
@@ -50,22 +50,22 @@ def read_drops(place: Place) -> dict[str, Drop]:
             if not all(each is None or isinstance(each, str) for each in (drop.before, drop.job)):
                 raise TypeError("it is malformed")
             if type(drop.generation) is not int or not 0 <= drop.generation < _MOST:
-                raise ValueError("so often nobody drops")
+                raise ValueError("the generation is out of range")
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise FramedexError(
-                f"{place.url(name)} does not say what was dropped.", "Remove it, and drop again what is to go."
+                f"{place.url(name)} is not a valid record of a drop.", "Remove it, and repeat the drop."
             ) from error
         found[name] = drop
     return found
 
 
 def generation_of(drops: dict[str, Drop], day: str, job: str) -> int:
-    """The generation from which on captures of a day and a job count."""
+    """Return the first generation whose captures of a day and a job count."""
     return max((drop.generation for drop in drops.values() if drop.covers(day, job)), default=0)
 
 
 def write_drop(place: Place, before: str | None, job: str | None) -> None:
-    """Have captures of before a day and of a job count no more: one file says so, and those that it is beyond go."""
+    """Record a drop in a file, and remove the files of drops that it includes."""
     drops = read_drops(place)
     drop = Drop(before, job, 1 + max((each.generation for each in drops.values()), default=0))
     content = json.dumps(asdict(drop)).encode()

@@ -1,4 +1,4 @@
-"""The ids of frames and stacks: hashes of what they are, the same on whatever host they were recorded."""
+"""The ids of frames and stacks: hashes of their content, equal on all hosts."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from framedex.model import NativeFrame, PythonFrame
 if TYPE_CHECKING:
     from framedex.model import Capture, Stack
 
-_LENGTH = 32  # hexadecimal digits: that no two things meet in 128 bits is sure enough, by chance and on purpose
+_LENGTH = 32  # hexadecimal digits: 128 bits are safe from accidental and deliberate collisions
 
 
 def id_of(*parts: object) -> str:
-    """The id of what is told by these values of JSON, in their order."""
+    """Return the hash of a list of JSON values."""
     return hashlib.sha256(json.dumps(parts, separators=(",", ":")).encode()).hexdigest()[:_LENGTH]
 
 
 def frame_ids(capture: Capture) -> list[str]:
-    """The id of each recorded frame of a capture.
+    """Return the id of each recorded frame of a capture.
 
-    A native frame is an offset in a binary, which is known by its content wherever it lies; a Python frame is an
-    instruction of a code object. Addresses outside every binary mean nothing elsewhere: these are one frame.
+    A native frame is an offset in a binary, which is identified by its content, not its path. A Python frame is an
+    instruction of a code object. All addresses outside binaries share one id, since they differ between processes.
     """
     return [_frame_id(capture, frame) for frame in capture.frames]
 
@@ -44,5 +44,5 @@ def _frame_id(capture: Capture, frame: object) -> str:
 
 
 def stack_id(stack: Stack, frames: Sequence[str], python: Sequence[str]) -> str:
-    """The id of a stack, whose frames are given by their ids, outermost first."""
+    """Return the id of a stack. `frames` and `python` are frame ids, outermost first."""
     return id_of("stack", list(frames), list(python), stack.outcome.value, stack.is_truncated)

@@ -1,4 +1,4 @@
-"""The libraries of the extra `fleet`: without them its verbs say what to install."""
+"""Import the libraries of the extra `fleet`. If one is missing, the error says what to install."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ try:
     from pyarrow import compute as compute
     from pyarrow import parquet as parquet
 except ImportError as error:
-    raise FramedexError(f"A fleet's store needs {error.name}, which is not installed here.", INSTALL) from error
+    raise FramedexError(f"Fleet stores need {error.name}, which is not installed.", INSTALL) from error
 
 __all__ = ["compute", "duckdb", "fsspec", "pa", "parquet"]

@@ -1,7 +1,7 @@
-"""Which files of a store are to go: marked first, and removed when the mark is an hour old, if nobody needs them then.
+"""Mark files of a store for removal. A file is removed when its mark is an hour old and the file is still unused.
 
-So who is at it keeps what it has found: a query that goes by what it read, and whoever adds a capture and relies on
-stacks that were there. Who looks later leaves marked files out of account.
+The delay protects running queries and adds, which rely on files that they found. Processes that start later ignore
+marked files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FOLDER = "going"
 
 
 def mark(place: Place, names: Iterable[str]) -> None:
-    """Say that files are to go."""
+    """Mark files for removal."""
     listed = sorted(names)
     if listed:
         content = json.dumps(listed, indent=0).encode() + b"\n"
@@ -28,7 +28,7 @@ def mark(place: Place, names: Iterable[str]) -> None:
 
 
 def marks(place: Place) -> dict[str, tuple[datetime, list[str]]]:
-    """What was marked and when, by the names of the marks. One that is not understood marks nothing."""
+    """Return the time and the marked files of each mark, by its name. A malformed mark marks no file."""
     found = {}
     for name in place.names(FOLDER, ".json"):
         content, when = place.read(name), place.modified(name)
@@ -43,5 +43,5 @@ def marks(place: Place) -> dict[str, tuple[datetime, list[str]]]:
 
 
 def names_going(place: Place) -> set[str]:
-    """The files that are to go."""
+    """Return the names of all marked files."""
     return {name for _, names in marks(place).values() for name in names}

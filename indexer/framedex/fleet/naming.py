@@ -1,4 +1,4 @@
-"""Names and lines of the frames of captures, each found once, however many captures have it."""
+"""Find the names and lines of frames, once for all captures that contain a frame."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class _Definitions:
 
 
 class Names:
-    """Names frames as an index does, by indexes in a folder of its own, which get no calls: a context manager.
+    """Names frames with temporary indexes without calls: a context manager.
 
-    Each is for some frames of one capture. So what is found does not depend on which captures came before.
+    Each index is for frames of one capture, so names do not depend on earlier captures.
     """
 
     def __init__(self) -> None:
-        """Make the folder."""
+        """Create the temporary folder."""
         self._folder = tempfile.TemporaryDirectory(prefix="framedex-fleet-")
         self._path = Path(self._folder.name) / "names.db"
         self._binaries = RecordedBinaries(kept=KeptBinaries())
@@ -56,9 +56,9 @@ class Names:
         self._folder.cleanup()
 
     def of(self, capture: Capture) -> tuple[Sequence[Logical], tuple[str, ...]]:
-        """The logical frames of each recorded frame, outermost first; and what could not be named, as sentences.
+        """Return the logical frames of each recorded frame, outermost first, and sentences about unnamed frames.
 
-        On which line a frame of a binary without debug information stands is told by what it calls in this capture.
+        Without debug information, the callees of a frame in this capture determine its line.
         """
         ids = frame_ids(capture)
         new = [place for place, key in enumerate(ids) if key not in self._known]
@@ -70,7 +70,7 @@ class Names:
         return [standing.get(place, self._known[key]) for place, key in enumerate(ids)], problems
 
     def _standing_in(self, capture: Capture, ids: Sequence[str]) -> Mapping[int, Logical]:
-        """Those frames of a capture, by their places, whose line is told by what they call, with that line."""
+        """Return the logical frames, by place, of the frames whose line depends on their callees."""
         calling = {}
         keys = {}
         for place, inward in _calling(capture).items():
@@ -88,7 +88,10 @@ class Names:
     def _named(
         self, capture: Capture, places: Sequence[int], stacks: Sequence[tuple[int, int]] = ()
     ) -> tuple[Sequence[Logical], tuple[str, ...]]:
-        """The logical frames at some places of a capture, seen in these stacks, and what could not be named."""
+        """Return the logical frames at some places of a capture, and sentences about unnamed frames.
+
+        `stacks` has pairs of places: a callee and its caller.
+        """
         number = {place: at for at, place in enumerate(places)}
         only = replace(
             capture,
@@ -103,7 +106,7 @@ class Names:
                     mark_stale_for_release_maps(store.sources)
                 record, problems = build_capture_record(only, self._namer)
                 writer = store.begin_capture(record, 0)
-                assert writer is not None  # without a signature it is always written anew
+                assert writer is not None  # a capture without a signature is always rewritten
                 writer.finish()
                 with store.transaction():
                     locate_functions(store.sources, Silence(), self._binaries)
@@ -111,7 +114,7 @@ class Names:
                     return IndexedNames(_Definitions(only), index.capture(writer.id)).frames(), problems
         except FramedexError as error:
             raise FramedexError(
-                f"Names of its frames cannot be kept in {tempfile.gettempdir()} meanwhile. {error.message}",
+                f"Frame names cannot be stored in {tempfile.gettempdir()}. {error.message}",
                 "Set TMPDIR to a folder with more room.",
             ) from error
         finally:
@@ -120,7 +123,7 @@ class Names:
 
 
 def _calling(capture: Capture) -> dict[int, set[int]]:
-    """The native frames of a capture that call others right away, by their places, with those."""
+    """Return the direct native callees of each native frame, by places in the capture."""
     calling: dict[int, set[int]] = {}
     for inner, outer in {pair for stack in capture.stacks for pair in pairwise(stack.frames)}:
         if isinstance(capture.frames[outer], NativeFrame) and isinstance(capture.frames[inner], NativeFrame):

@@ -1,4 +1,4 @@
-"""The stacks and frames that captures of a day and job need, each once: what a store without any others would have."""
+"""The stacks and frames that captures of a day and job need, each once."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """Rows of stacks by their ids, and rows of frames by what is known of them."""
+    """Rows of stacks by id, and rows of frames by description."""
 
     stacks: dict[str, Row]
     frames: dict[str, list[Row]]
 
 
 def needed_rows(place: Place, captures: Sequence[Committed]) -> Needed:
-    """What these captures need, which are of one day and job.
+    """Return the stacks and frames that these captures need. The captures are of one day and job.
 
-    Raises LacksError where the store does not have the kinds of their calls: nobody knows what those need.
+    Raises LacksError if the kinds of their calls are missing, because these name the stacks.
     """
     partition = captures[0].partition
     wanted = {kind["stack"] for kind in kinds_of(place, captures)}
@@ -58,9 +58,9 @@ def needed_rows(place: Place, captures: Sequence[Committed]) -> Needed:
 
 
 def kinds_of(place: Place, captures: Iterable[Committed]) -> list[Row]:
-    """The kinds of calls of captures, capture after capture as they are given.
+    """Return the call kinds of captures, in the order of the captures.
 
-    Raises LacksError where they do not come to the calls of a capture.
+    Raises LacksError if the kinds of a capture do not add up to its calls.
     """
     found = []
     for part, group in groupby(captures, lambda row: row.part):
@@ -71,29 +71,27 @@ def kinds_of(place: Place, captures: Iterable[Committed]) -> list[Row]:
         for capture in group:
             kinds = of_capture[capture.capture]
             if sum(kind["calls"] for kind in kinds) != capture.calls:
-                said = f"The kinds of calls of capture {capture.capture} do not come to what its row says"
-                raise LacksError(
-                    f"{said}: it stays as it is, and so do the others of {capture.partition}.", remedy(place, capture)
-                )
+                said = f"The call kinds of capture {capture.capture} do not add up to its calls"
+                raise LacksError(f"{said}, so {capture.partition} is not compacted.", remedy(place, capture))
             found += kinds
     return found
 
 
 def is_stack(row: Row) -> bool:
-    """Whether a row of stacks is what its id says."""
+    """Return whether the id of a row of stacks matches its content."""
     told = ("stack", row["frames"], row["python"], row["outcome"], row["is_truncated"])
     return bool(row["id"] == id_of(*told))
 
 
 def is_description(key: str, description: str, rows: list[Row]) -> bool:
-    """Whether rows of a frame are what their description says; they are put in order."""
+    """Return whether a description matches the rows of a frame. Sorts the rows by depth."""
     rows.sort(key=lambda row: row["depth"])
     told = [{name: value for name, value in row.items() if name not in _OF_NO_ROW} for row in rows]
     return description == id_of(key, *told)
 
 
 def known_of(rows: Iterable[Row]) -> int:
-    """How much rows tell of a frame."""
+    """Return a score for the symbols and lines in the rows of a frame."""
     return sum((row["symbol"] != "") + 2 * (row["line"] > 0) for row in rows)
 
 

@@ -1,4 +1,4 @@
-"""Which job a capture is of, as which rank, and on which day: told by what the capture itself says of its run."""
+"""The job, rank and day of a capture, from its metadata."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from framedex.model import Metadata
 
-# The first of them that is set counts. A rank is a number, whatever tells it.
+# The first variable that is set counts. A rank must be a number.
 _JOBS = ("FRAMEDEX_JOB", "SLURM_JOB_ID", "JOBSET_NAME", "JOB_NAME", "PMIX_NAMESPACE", "PMI_JOBID")
 _RANKS = (
     *("FRAMEDEX_RANK", "JAX_PROCESS_ID", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"),
     *("JOB_COMPLETION_INDEX", "TPU_WORKER_ID"),
 )
 _MOST_RANKS = 1 << 31
-_LATEST = 1 << 62  # ns since 1970, in 2116: what is added to it later is still an integer of 64 bits
+_LATEST = 1 << 62  # ns since 1970, in 2116; leaves room in 64 bits for durations
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a capture comes from.
+    """The run that a capture belongs to.
 
-    `capture` is its id, a hash of all that the recorder wrote of the run: a copy has the same, and of two that only
-    claim to be the same one each has its own. `began` is in ns since 1970, 0 where the capture's clock tells nothing
-    that can be, and `day` the day of that in UTC. `job` is empty and `rank` None where the environment named none.
+    `capture` is its id, a hash of its metadata: copies share an id, different captures do not. `began` is in ns since
+    1970, or 0 if the start time is missing or impossible. `day` is the day of `began` in UTC. `job` is empty and `rank`
+    None if the environment did not set them.
     """
 
     capture: str
@@ -38,7 +38,7 @@ class Origin:
 
     @classmethod
     def of(cls, metadata: Metadata) -> Origin:
-        """The origin that the metadata of a capture tell."""
+        """Return the origin of a capture with this metadata."""
         told = metadata.started_unix_ns or 0
         began = told if told < _LATEST else 0
         ranks = (metadata.job.get(name, "") for name in _RANKS)

@@ -1,4 +1,4 @@
-"""The folders of a store: a day, and of all tables but that of captures a job, whatever somebody calls that."""
+"""The folders and file names of a store. Tables are partitioned by day and, except `captures`, by job."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ _OWN = re.compile(r"(?:.*/)?([0-9a-f]{32})-[0-9a-f]{8}\.parquet")
 
 
 def is_part(name: str, capture: str) -> bool:
-    """Whether a name can be that of the files of a capture below those of its tables."""
+    """Return whether a name, below the tables' folders, can be a part with this capture."""
     match = _PART.fullmatch(name)
     return match is not None and match[1] in (None, capture)
 
 
 def owner_of(name: str) -> str | None:
-    """The capture that a file was written for when that was added; None of one that several may have together."""
+    """Return the capture that a file belongs to; None for a shared file."""
     match = _OWN.fullmatch(name)
     return match[1] if match else None
 
 
 def own_name(origin: Origin, signature: str, generation: int) -> str:
-    """The name of what is written for a capture in a state. Another state has another one, also after a drop."""
+    """Return the file name for one state of a capture. The name changes with the state, and after a drop."""
     state = id_of(signature, generation) if generation else id_of(signature)
     return f"{origin.capture}-{state[:8]}.parquet"
 
 
 def captures_in(day: str) -> str:
-    """The folder of the captures that began on a day."""
+    """Return the folder of the captures that began on a day."""
     return f"captures/day={day}"
 
 
 def part_of(origin: Origin) -> str:
-    """The folder of a capture's files below those of their tables."""
+    """Return the folder of a capture's files, below the tables' folders."""
     return f"day={origin.day}/job={job_name(origin.job)}"
 
 
 def job_name(job: str) -> str:
-    """A job as the name of a folder: `-` without one; of a long one the beginning, and a hash.
+    """Return the folder name of a job: `-` without a job, a prefix and a hash for a long name.
 
-    Two dots, which readers of addresses take for the folder above whatever stands around them, are left out likewise.
+    Names with two dots get a hash as well, without the dots: some libraries read them as the parent folder.
     """
     name = "%2D" if job == "-" else quote(job, safe="", errors="surrogateescape") or "-"
     if len(name) > _LONGEST or ".." in name:

@@ -1,7 +1,7 @@
-"""Where a store lies: a folder, or a bucket of S3 or GCS. Files come there whole, and are never changed.
+"""The files of a store, in a folder or in a bucket of S3 or GCS. Files are written atomically, and never changed.
 
-A file of an object store is there once all of it has come. In a folder it is written beside its place, under a name
-that no reader takes for data, and renamed: who is killed leaves a `.part`, which others remove when it is an hour old.
+An object store shows an object only when its upload is complete. In a folder, a file is written under a temporary name
+and then renamed. A killed process leaves a `.part` file, which other processes remove after an hour.
 """
 
 from __future__ import annotations
@@ -25,59 +25,59 @@ from framedex.regularfile import open_regular, read_regular
 
 _FORMAT = "framedex-fleet"
 _PART = ".part"
-_LEFT = re.compile(r"\.[0-9a-f]{16}\.part$")  # others have files that end so, too: browsers those that still come
+_LEFT = re.compile(r"\.[0-9a-f]{16}\.part$")  # browsers name downloads `.part` too
 GRACE = timedelta(hours=1)
-"""How long what is needed no more stays for those who are at it: reading a store, or adding a capture."""
-_CLOCK = "going/clock"  # what files are named for that are there for a moment, to tell the time
+"""How long unused files are kept for running queries and adds."""
+_CLOCK = "going/clock"  # the prefix of temporary files whose times show the store's clock
 _S3, _GCS = "framedex[fleet-s3]", "framedex[fleet-gcs]"
 _LIBRARIES = {"s3": _S3, "s3a": _S3, "gs": _GCS, "gcs": _GCS}
 _OBJECT_STORES = frozenset({*_LIBRARIES, "memory"})
 _FOLDERS = frozenset({"file", "local"})
 _LARGEST = 4 << 30
-"""Bytes of a file that is read whole: the rows of all captures of a day may be in one."""
+"""Most bytes of a file that is read whole. One file may have the rows of all captures of a day."""
 
 
 class Place:
-    """A store's files, by their names: paths with `/` below its address."""
+    """The files of a store, by name: a path with `/`, relative to the store's address."""
 
     def __init__(self, address: str) -> None:
-        """Raises FramedexError where the address is none, or of a kind whose library is not installed."""
+        """Open a file system. Raises FramedexError if the address is invalid, or its library is not installed."""
         protocol = fsspec.utils.get_protocol(address)
         self.is_local = protocol in _FOLDERS
         if not address or (not self.is_local and protocol not in _OBJECT_STORES):
-            # Elsewhere a file may be seen before all of it is there, as where renaming is copying.
+            # Other file systems may show incomplete files, for example if they rename by copying.
             raise FramedexError(
-                f"{printable(address)!r} is no address that a store can have.",
-                "Name a folder, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER; what is mounted as a folder is one.",
+                f"{printable(address)!r} is not a valid store address.",
+                "Name a folder (also on a mounted file system), s3://BUCKET/FOLDER or gs://BUCKET/FOLDER.",
             )
         try:
             self.files, self._root = fsspec.core.url_to_fs(address, use_listings_cache=False, skip_instance_cache=True)
         except ImportError as error:
             raise FramedexError(
-                f"Stores at {protocol}:// need a library that is not installed here.",
+                f"Stores at {protocol}:// need a library that is not installed.",
                 f"Install it: `pip install '{_LIBRARIES[protocol]}'`",
             ) from error
         self._root = self._root.rstrip("/")
         self.address: str = self._root if self.is_local else self.files.unstrip_protocol(self._root)
 
     def begin(self) -> None:
-        """Make the store where there is none yet. Raises FramedexError where something else is there."""
+        """Create the store if it does not exist. Raises FramedexError if the address has other files."""
         if not self._is_store():
-            with self._told("made"):
+            with self._told("created"):
                 there = [name for name in self._listed("") if not _LEFT.search(name)]
             if there and MARKER not in there:
                 raise FramedexError(
-                    f"{self.address} is not empty, and no store of framedex.", "Name a new folder, or that of a store."
+                    f"{self.address} is neither empty nor a framedex store.", "Name a new folder, or an existing store."
                 )
-            with self._told("made"):
+            with self._told("created"):
                 self._put_bytes(MARKER, json.dumps({"format": _FORMAT, "version": VERSION}).encode() + b"\n")
-        self.clean("")  # only now is it known that what is there is a store's
+        self.clean("")  # after the checks: never in a foreign folder
 
     def check(self) -> None:
-        """Raise FramedexError where no store is that is read here."""
+        """Raise FramedexError if the address has no store of a supported version."""
         if not self._is_store():
             raise FramedexError(
-                f"{self.address} is no store of framedex: it has no {MARKER}.",
+                f"{self.address} is not a framedex store: it has no {MARKER}.",
                 f"`framedex fleet add CAPTURE... --store {self.address}` creates one.",
             )
 
@@ -93,28 +93,28 @@ class Place:
                 version = marker.get("version")
         if version != VERSION:
             raise FramedexError(
-                f"{self.address} has {'no version' if version is None else f'version {version}'} of a store;"
-                f" this framedex knows {VERSION}.",
-                "Use the framedex that made it, or begin a new store.",
+                f"The store {self.address} has {'no version' if version is None else f'version {version}'};"
+                f" this framedex supports version {VERSION}.",
+                "Use the framedex release that created the store, or create a new store.",
             )
         return True
 
     def names(self, folder: str, suffix: str = ".parquet") -> list[str]:
-        """The names of the files of a kind right in a folder, in their order; none where there is no such folder."""
+        """Return the sorted names of files with a suffix directly in a folder; none if there is no such folder."""
         with self._told("listed"):
             return [f"{folder}/{name}" for name in self._listed(folder) if name.endswith(suffix)]
 
     def folders(self, folder: str) -> list[str]:
-        """The names of the folders of days or jobs in a folder."""
+        """Return the names of the day or job folders in a folder."""
         with self._told("listed"):
             return [f"{folder}/{name}" for name in self._listed(folder) if "=" in name]
 
     def below(self, folder: str) -> list[str]:
-        """The names of the Parquet files in the folders in a folder."""
+        """Return the names of the Parquet files in the subfolders of a folder."""
         return [name for inner in self.folders(folder) for name in self.names(inner)]
 
     def modified(self, name: str) -> datetime | None:
-        """When a file was written, None where there is none."""
+        """Return when a file was written; None if it does not exist."""
         with self._told("read"):
             try:
                 return _utc(self.files.modified(self.path(name)))
@@ -122,7 +122,7 @@ class Place:
                 return None
 
     def now(self) -> datetime:
-        """The time by the clock of the store, by which its files say when they were written: this host's may differ."""
+        """Return the time by the store's clock, which dates its files. This host's clock may differ."""
         name = f"{_CLOCK}.{secrets.token_hex(8)}{_PART}"
         with self._told("written"):
             if self.is_local:
@@ -132,12 +132,12 @@ class Place:
         self.remove(name)
         if when is None:
             raise FramedexError(
-                f"What is written to the store {self.address} is not there.", "Run the same command again."
+                f"A file just written to the store {self.address} is missing.", "Run the same command again."
             )
         return when
 
     def size(self, name: str) -> int:
-        """Bytes of a file, 0 where there is none."""
+        """Return the size of a file in bytes; 0 if it does not exist."""
         with self._told("read"):
             try:
                 return int(self.files.size(self.path(name)) or 0)
@@ -146,14 +146,14 @@ class Place:
 
     @contextmanager
     def opened(self, name: str) -> Iterator[Any]:
-        """A file that is there, open for reading: a context manager. Never waits for a pipe that has this name."""
+        """Open an existing file for reading: a context manager. Never blocks on a pipe."""
         with self._told("read"):
             file = open_regular(Path(self.path(name))) if self.is_local else self.files.open(self.path(name), "rb")
         with file:
             yield file
 
     def read(self, name: str) -> bytes | None:
-        """The content of a file, None where there is none. A pipe or a device has no content."""
+        """Return the content of a file; None if it does not exist. A pipe or a device has empty content."""
         if self.is_irregular(name):
             return b""
         with self._told("read"):
@@ -165,7 +165,7 @@ class Place:
         return content
 
     def is_irregular(self, name: str) -> bool:
-        """Whether a pipe or a device has this name, whose reading may never end."""
+        """Return whether this name is a pipe or a device, where a read may block forever."""
         if not self.is_local:
             return False
         with self._told("read"):
@@ -176,22 +176,22 @@ class Place:
         return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
     def put(self, name: str, file: Path) -> None:
-        """Have a file there with the content of a local one, in place of one with this name."""
+        """Copy a local file to the store. An existing file with this name is replaced."""
         with self._told("written"):
             self._put(name, file)
 
     def put_bytes(self, name: str, content: bytes) -> None:
-        """Have a file there with this content."""
+        """Write a file with this content."""
         with self._told("written"):
             self._put_bytes(name, content)
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
         with self._told("written"), suppress(FileNotFoundError):
             self.files.rm_file(self.path(name))
 
     def clean(self, folder: str) -> None:
-        """Remove what processes that were killed have left in a folder."""
+        """Remove the old temporary files of killed processes from a folder."""
         with self._told("cleaned"):
             left = [f"{folder}/{name}".lstrip("/") for name in self._listed(folder) if _LEFT.search(name)]
         if not left:
@@ -203,11 +203,11 @@ class Place:
                 self.remove(name)
 
     def path(self, name: str) -> str:
-        """The path of a file in its file system."""
+        """Return the path of a file in its file system."""
         return f"{self._root}/{name}"
 
     def url(self, name: str) -> str:
-        """The address of a file."""
+        """Return the address of a file."""
         return f"{self.address}/{name}"
 
     def _listed(self, folder: str) -> list[str]:
@@ -233,7 +233,7 @@ class Place:
 
     @contextmanager
     def _in_place_of(self, name: str) -> Iterator[str]:
-        """A path to write, which gets the name once the block has ended well, and is gone otherwise."""
+        """Yield a temporary path. It is renamed after the block, or removed if the block fails."""
         path = self.path(name)
         part = f"{path}.{secrets.token_hex(8)}{_PART}"
         self.files.makedirs(path.rpartition("/")[0], exist_ok=True)
@@ -247,12 +247,12 @@ class Place:
 
     def _rename(self, part: str, path: str) -> None:
         with open(part, "rb") as file:  # noqa: PTH123 - a path of the file system's, as text
-            os.fsync(file.fileno())  # its name is not to be there before its content
+            os.fsync(file.fileno())  # content before name
         os.replace(part, path)  # noqa: PTH105
 
     @contextmanager
     def _told(self, done: str) -> Iterator[None]:
-        """Inside, the file system is used: whatever it raises is told. Libraries raise errors of their own kinds."""
+        """Convert any error of the file system to FramedexError. Its libraries raise errors of many types."""
         try:
             yield
         except FramedexError:
@@ -263,7 +263,7 @@ class Place:
             )
             raise FramedexError(
                 f"The store {self.address} cannot be {done}: {said.rstrip('.')}.",
-                "Check that it is there and that you may write to it, then run the same command again: it goes on.",
+                "Check that it exists and is writable, then run the same command again: it continues.",
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""Captures of a store into an index, as files that somebody has shared come there: from their rows alone."""
+"""Copy captures from a store into an index, in the same way as shared files."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def pull_captures(
     progress: Progress,
     rules: Sequence[PathRule] | None = None,
 ) -> Iterator[tuple[Mapping[str, Any], Imported | FramedexError]]:
-    """Pull captures, whose rows are given, one after the other into an index; what cannot be comes with the reason.
+    """Pull captures into an index. Yield each row with its import, or with the error that prevented it.
 
-    A capture is known by its id in stores, so one that is there already stays unless it has changed. What is kept of
-    it lies in the folder `captures`. The others are as for `import_file`. Each is in the index whole or not at all.
+    A capture that is already in the index is replaced only if it has changed. Files are stored in the folder
+    `captures`. For the other parameters see `import_file`. Each capture is pulled completely or not at all.
     """
     with progress.task("Pulling captures", sum(row["calls"] for row in rows)) as advance:
         for row in rows:
@@ -44,12 +44,12 @@ def pull_captures(
                     how = (captures, None, (), roots, progress, rules, None, origin)
                     done = import_file(store, Path(file.name), *how)
             except UNSOUND as error:
-                said = f"What the store has of capture {row['capture']} does not hold together: {error}."
+                said = f"The store's data of capture {row['capture']} is inconsistent: {error}."
                 done = FramedexError(said, asking.remedy(row["capture"]))
             except FramedexError as error:
-                done = FramedexError(f"Capture {row['capture']} is not pulled. {error.message}", error.remedy)
+                done = FramedexError(f"Capture {row['capture']} was not pulled. {error.message}", error.remedy)
             except OSError as error:
-                kept = f"What is kept in {tempfile.gettempdir()} meanwhile could not be written: {error.strerror}."
+                kept = f"Temporary files in {tempfile.gettempdir()} could not be written: {error.strerror}."
                 done = FramedexError(kept, "Set TMPDIR to a folder with more room.")
             advance(row["calls"], calls=row["calls"])
             yield row, done

@@ -1,4 +1,4 @@
-"""The questions that a store of captures is asked most, as SQL. Each row leads to a capture, a call or a stack."""
+"""Prepared SQL queries of a store. Each row refers to a capture, a call or a stack."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from framedex.objects.moves import CALLBACK_RESULT, HOST_CALLBACKS, MOVES
 
 
 class Question(NamedTuple):
-    """A question by its name: what it tells, and the query that does."""
+    """A prepared query: a description of its result, and its SQL."""
 
     tells: str
     sql: str
 
 
-# Functions that move data, and whether their time is that of the copy. A host callback's is its own.
+# Functions that move data. `is_timed`: the call lasts as long as the copy, unlike a host callback.
 _MOVES = ", ".join(
     f"('{function}', '{direction.value}', {is_timed})"
     for function, direction, is_timed in (
@@ -24,7 +24,7 @@ _MOVES = ", ".join(
         *((function, Direction.DEVICE_TO_HOST, False) for function in sorted(HOST_CALLBACKS)),
     )
 )
-# Functions that wait until something is there before they return.
+# Functions that block until a result is available.
 _WAITS = ", ".join(
     f"'{function}'"
     for function in (

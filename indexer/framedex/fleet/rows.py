@@ -1,4 +1,4 @@
-"""The rows of a store that say what calls were made with: stacks and frames, under ids that are the same everywhere."""
+"""The rows of a store for stacks and frames, with ids that are equal on all hosts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class StackTables:
         self.ids = [stack_id(stack, *chains) for stack, chains in stacks]
 
     def stacks(self, used: Collection[str]) -> dict[str, Row]:
-        """The stacks of these ids, by them."""
+        """Return the rows of the stacks with these ids, by id."""
         return {
             key: {
                 "id": key,
@@ -50,7 +50,7 @@ class StackTables:
         }
 
     def frames(self, used: Collection[str]) -> dict[str, list[Row]]:
-        """What is known of each frame of these stacks, as rows by the hash of them."""
+        """Return the rows of each frame of these stacks, by the hash of the rows."""
         found = {}
         chains = (chain for key, chain in zip(self.ids, self._chains, strict=True) if key in used)
         of_stacks = {frame for chain, python in chains for frame in (*chain, *python)}
@@ -64,7 +64,10 @@ class StackTables:
         return found
 
     def _user_frame(self, frames: Sequence[int]) -> str | None:
-        """The innermost frame of the program's own Python, else the innermost of Python; frames innermost first."""
+        """Return the innermost Python frame of the program itself, else the innermost one of a package.
+
+        `frames` are innermost first.
+        """
         installed = None
         for frame, path in self._python(frames):
             if not is_installed(path):
@@ -73,7 +76,7 @@ class StackTables:
         return installed
 
     def _python(self, frames: Sequence[int]) -> Iterator[tuple[int, str]]:
-        """The frames of Python that have a line in a file, with that."""
+        """Yield the Python frames with a source line, each with its file."""
         for frame in frames:
             location = self._named[frame][0].location
             is_python = self._named[frame][0].function.language is Language.PYTHON

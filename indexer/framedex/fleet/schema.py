@@ -1,7 +1,6 @@
-"""What lies in a store: the tables and their columns. docs/reference/store-format.md describes them for those who read
-them.
+"""The tables of a store and their columns. docs/reference/store-format.md documents them for users.
 
-With every change that an earlier framedex could not read, raise `VERSION`.
+Raise `VERSION` with every change that an earlier framedex cannot read.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from framedex.fleet.libraries import pa
 VERSION = 1
 
 MARKER = "framedex-fleet.json"
-"""The file at the root of a store that says what it is."""
+"""The file at the root of a store that identifies the format and its version."""
 
 CAPTURES = pa.schema(
     [
@@ -26,18 +25,18 @@ CAPTURES = pa.schema(
         ("path", pa.string()),
         ("calls", pa.int64()),
         ("stacks", pa.int64()),
-        ("misuse", pa.string()),  # JSON: how often, by kind
+        ("misuse", pa.string()),  # JSON: counts by kind
         ("problems", pa.string()),  # JSON: sentences
         ("packages", pa.string()),  # JSON: versions
         ("metadata", pa.string()),  # JSON
         ("signature", pa.string()),
         ("generation", pa.int64()),
-        ("part", pa.string()),  # the name of the files with its calls and their kinds
-        ("shared_by", pa.int64()),  # captures that have theirs there
+        ("part", pa.string()),  # the name of the files with the calls and call kinds
+        ("shared_by", pa.int64()),  # number of captures in these files
     ]
 )
 OF_FILES = ("signature", "generation", "part", "shared_by")
-"""Columns of `captures` that say which files count: whoever asks by SQL need not know them."""
+"""Internal columns of `captures` about files. SQL queries do not see them."""
 
 CALLS = pa.schema(
     [

@@ -1,6 +1,6 @@
-"""Removing what nothing in a store refers to any more: what was dropped at once, all else an hour after it is seen.
+"""Remove unreferenced files of a store: files of dropped captures at once, others an hour after they are marked.
 
-Whoever compacts or drops does this at the end, and so goes on with what one that was killed has left.
+Every compaction and drop ends with a sweep, which also completes the work of killed processes.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _OF_STACKS = ("stacks", "frames")
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The rows of captures that a store has, those of them that count by their captures, and what was dropped.
+    """All rows of captures in a store, the rows that count by capture id, and the drops.
 
-    `unread` are folders of days with a file of captures that is not understood: nobody knows what that refers to.
+    `unread` has the day folders with a malformed file of captures, whose references are unknown.
     """
 
     rows: list[Committed]
@@ -42,7 +42,7 @@ class State:
 
     @classmethod
     def of(cls, place: Place) -> State:
-        """The state of a store. Files of captures that are none of a store's are left out, as in queries."""
+        """Read the state of a store. Malformed files of captures are left out, as in queries."""
         going = names_going(place)
         rows: list[Committed] = []
         unread = set()
@@ -55,11 +55,11 @@ class State:
         return cls(rows, counted(rows, drops, going), drops, frozenset(unread))
 
     def is_unread(self, name: str) -> bool:
-        """Whether a file is of a day of which not all captures are understood."""
+        """Whether a file belongs to a day with a malformed file of captures."""
         return name.split("/")[1] in self.unread
 
     def partitions(self) -> dict[str, list[Committed]]:
-        """The rows that count by the folders of their files, in the order of their captures' beginning."""
+        """Return the rows that count by their folder, ordered by start time."""
         found: dict[str, list[Committed]] = defaultdict(list)
         for row in sorted(self.counted.values(), key=lambda row: (row.started, row.capture)):
             found[row.partition].append(row)
@@ -68,9 +68,9 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """How many files were removed with how many bytes, and how many are to go in an hour.
+    """The number and bytes of removed files, and the number of files that wait for removal.
 
-    `left_out` are sentences: of which days nothing goes but what was dropped.
+    `left_out` has sentences about days whose unused files were kept.
     """
 
     files: int
@@ -80,15 +80,15 @@ class Swept:
 
 
 def sweep(place: Place) -> Swept:
-    """Remove what nothing refers to, as far as nobody can be at it. Raises FramedexError where the store fails."""
+    """Remove unreferenced files whose mark is older than GRACE. Raises FramedexError if the store fails."""
     for folder in (DROPS, GOING):
         place.clean(folder)
-    known = marks(place)  # first of all: what is marked later is not due
-    latest = place.now() - GRACE  # before the rows are read: who relies on what is due then has put his row by now
+    known = marks(place)  # read first: later marks are not due
+    latest = place.now() - GRACE  # read before the rows: adds that rely on due files have written their row by then
     state = State.of(place)
     at_once, later = _unneeded_of_captures(place, state)
     later |= _unneeded_stacks(place, state)
-    # Read again: who had something take a file's place since has marked that before.
+    # Read the marks again: concurrent processes mark files before they replace them.
     young = {name for when, names in (*known.values(), *marks(place).values()) if when >= latest for name in names}
     due = {name: when for when, names in known.values() if when < latest for name in names if name not in young}
     later = {name for name in later if not state.is_unread(name)}
@@ -102,28 +102,28 @@ def sweep(place: Place) -> Swept:
     for name, (when, _) in known.items():
         if when < latest:
             place.remove(name)
-    # Only now: a mark that says the same as one that was removed has its name.
+    # After the removal: a new mark of the same files has the name of the old one.
     mark(place, later - gone - young)
     left_out = (
-        f"What is not needed of {day} stays: {place.url(f'captures/{day}')} has a file that is none of a store's."
+        f"Unused files of {day} were kept: {place.url(f'captures/{day}')} has a file that is not a store file."
         for day in sorted(state.unread)
     )
     return Swept(len(gone), size, len(later - gone), tuple(left_out))
 
 
 def _order(name: str) -> tuple[bool, str]:
-    """Rows of captures go first: what they refer to is there as long as they are."""
+    """Sort files of captures first, so that no row outlives the files that it refers to."""
     return not name.startswith("captures/"), name
 
 
 def _is_newer(place: Place, name: str, marked: datetime) -> bool:
-    """Whether a file was written again since it was marked, by somebody who is going to refer to it."""
+    """Return whether a file was rewritten after its mark, so that a coming row may refer to it."""
     when = place.modified(name)
     return when is not None and when > marked
 
 
 def _unneeded_of_captures(place: Place, state: State) -> tuple[set[str], set[str]]:
-    """The files of captures, calls and kinds that go at once, as they were dropped, and those that go later."""
+    """Return the dropped files of captures, calls and kinds, and the other unused ones."""
     count = set(state.counted.values())
     kept = [row for row in state.rows if not is_dropped(row, state.drops)]
     of_dropped = {row.part for row in state.rows} - {row.part for row in kept}
@@ -142,7 +142,7 @@ def _unneeded_of_captures(place: Place, state: State) -> tuple[set[str], set[str
 
 
 def _unneeded_stacks(place: Place, state: State) -> set[str]:
-    """The files of stacks and frames whose rows no capture needs, or another file has that has all of their folder."""
+    """Return the unused files of stacks and frames: no capture needs their rows, or a merged file has them all."""
     files: dict[str, dict[str, list[str]]] = defaultdict(lambda: {table: [] for table in _OF_STACKS})
     for table in _OF_STACKS:
         for name in _below(place, table):
@@ -155,7 +155,7 @@ def _unneeded_stacks(place: Place, state: State) -> set[str]:
         elif any(len(names) > 1 for names in tables.values()):
             try:
                 needed = needed_rows(place, partitions[partition])
-            except LacksError:  # what its captures need is not known
+            except LacksError:  # the needed stacks are unknown
                 continue
             for table, keys in (("stacks", needed.stacks), ("frames", needed.frames)):
                 whole = f"{table}/{partition}/{id_of(*sorted(keys))}.parquet"
@@ -165,7 +165,7 @@ def _unneeded_stacks(place: Place, state: State) -> set[str]:
 
 
 def _below(place: Place, table: str) -> Iterable[str]:
-    """The names of a table's files."""
+    """Yield the names of a table's files."""
     for day in place.folders(table):
         for job in place.folders(day):
             yield from place.names(job)

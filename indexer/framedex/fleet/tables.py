@@ -1,4 +1,4 @@
-"""Files of a store's tables as they are read, and how the small ones are written."""
+"""Read the files of a store's tables, and write the small ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from framedex.fleet.place import Place
 
 KEYS = {"stacks": "id", "frames": "description"}
-"""What tells rows of these tables apart; of frames, several rows together."""
+"""The key column of these tables. Several rows of `frames` share a key."""
 
 
 def write_rows(path: Path, schema: Any, rows: Sequence[dict[str, Any]]) -> None:
@@ -22,9 +22,9 @@ def write_rows(path: Path, schema: Any, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def table_of(content: bytes, columns: Sequence[str]) -> Any:
-    """Those of these columns that the content of a file has, as a table. Raises ArrowException and OSError for none.
+    """Read these columns from the content of a file. Raises ArrowException or OSError if it is not Parquet.
 
-    All is read in this thread: one of Arrow's that lets go of the bytes while Python ends would abort the process.
+    The table is read in this thread: an Arrow thread that frees the bytes while Python exits would abort the process.
     """
     try:
         return parquet.ParquetFile(pa.BufferReader(content)).read(columns=list(columns), use_threads=False)
@@ -33,7 +33,7 @@ def table_of(content: bytes, columns: Sequence[str]) -> Any:
 
 
 def column_of(place: Place, name: str, key: str) -> list[str]:
-    """A column of texts of a file; nothing where it is none of a store's: queries say so."""
+    """Return a text column of a file; empty if it is not a store file. Queries report such files."""
     content = place.read(name)
     try:
         return [str(value) for value in table_of(content or b"", [key]).column(key).to_pylist()]
@@ -42,7 +42,7 @@ def column_of(place: Place, name: str, key: str) -> list[str]:
 
 
 def rows_of(place: Place, name: str, schema: Any) -> list[dict[str, Any]]:
-    """The rows of a file; nothing where it is none of a store's."""
+    """Return the rows of a file; empty if it is not a store file."""
     content = place.read(name)
     try:
         return list(table_of(content or b"", schema.names).cast(schema).to_pylist())
@@ -51,13 +51,13 @@ def rows_of(place: Place, name: str, schema: Any) -> list[dict[str, Any]]:
 
 
 def calls_in(file: IO[bytes], captures: Collection[str]) -> Iterator[Any]:
-    """The calls of captures in an open file, as tables with the columns of a store's, a group of rows after the other.
+    """Yield the calls of captures in an open file, one Arrow table per row group.
 
-    Raises ArrowException and OSError where it is no such file.
+    Raises ArrowException or OSError if it is not a file of calls.
     """
     reader = parquet.ParquetFile(file)
     if reader.schema_arrow.names != CALLS.names:
-        raise pa.ArrowInvalid("it has other columns than those of a store's calls")
+        raise pa.ArrowInvalid("its columns are not those of a calls file")
     place = CALLS.names.index("capture")
     for group in range(reader.num_row_groups):
         told = reader.metadata.row_group(group).column(place).statistics

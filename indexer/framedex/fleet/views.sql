@@ -1,5 +1,5 @@
--- The views that a store is asked by, over its tables: `captures`, `stacks` and `frames` are read when it is opened, `calls`
--- and `call_kinds` when they are asked for. Views of the index's names have what those have, as far as it is in a store.
+-- The views of a store. `captures`, `stacks` and `frames` are read when the store is opened, `calls` and `call_kinds` by
+-- each query. Views with the name of an index view have the same columns, if a store has the data.
 
 CREATE VIEW frames_readable AS
     SELECT id, depth, language, function, path, nullif(line, 0) AS line, how, module, "offset", depth > 0 AS inlined, is_returning FROM frames;
@@ -14,7 +14,7 @@ CREATE VIEW stacks_readable AS
         UNION ALL SELECT id, 'python', unnest(python), generate_subscripts(python, 1) - 1 FROM stacks
     ) s JOIN frames f ON f.id = s.frame;
 
--- The innermost line of the program itself in each stack with Python.
+-- The innermost line of the user's program in each stack with Python frames.
 CREATE VIEW user_lines_readable AS
     SELECT s.id AS stack, f.function, f.path, f.line FROM stacks s JOIN frames f ON f.id = s.user_frame AND f.depth = 0;
 

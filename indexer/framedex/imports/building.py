@@ -1,7 +1,6 @@
-"""A capture while a reader fills it: frames, stacks and threads once each, and a row for each sample.
+"""Builds a capture from an imported profile: distinct frames, stacks and threads, and a row for each sample.
 
-Rows go to a temporary file, so that memory follows what is distinct. Whatever a file claims has a limit here: a reader
-gives on what it finds, and what is too much is refused in one place.
+Rows go to a temporary file, so memory grows only with distinct stacks. All limits on files are enforced here.
 """
 
 from __future__ import annotations
@@ -23,30 +22,30 @@ from framedex.model import Language, Module, NativeFrame, Stack, Thread, ToldFra
 
 MOST_FRAMES = 4_000_000
 MOST_IN_STACKS = 20_000_000
-"""Frames of all distinct stacks together; where no two begin alike, each takes 400 bytes while the index is written."""
+"""Frames in all distinct stacks together. Without shared prefixes each takes 400 bytes while the index is written."""
 MOST_ROWS = 100_000_000
 MOST_WEIGHT = 1 << 53
-"""Of all samples together, so that no sum of theirs leaves 64 bits."""
+"""The total weight of all samples, so that no sum overflows 64 bits."""
 DEEPEST = 10_000
-"""Frames of a stack that are kept, from the innermost on."""
+"""The innermost frames of a stack that are kept."""
 LONGEST_NAME = 1 << 16
 
 _MODULE = "<module>"
 _COLUMNS = 5  # kind, start, duration, calls, argument
-_AT_ONCE = 1 << 16  # rows that are written together
+_AT_ONCE = 1 << 16  # rows per write
 
 
 class Rows:
-    """The samples as rows of integers: kind, start in ns, duration in ns, calls, and argument."""
+    """Stores samples as rows of integers: kind, start in ns, duration in ns, calls, and argument."""
 
     def __init__(self) -> None:
-        # It lasts as long as this; one that is buffered would fail a second time where it ends.
+        # The file lives as long as this object. A buffered file would raise again in its destructor.
         self._file = TemporaryFile(buffering=0)  # noqa: SIM115
         self._pending = array("q")
         self._count = 0
 
     def add(self, *row: int) -> None:
-        """Add a row. Raises ValueError where there are too many, and FramedexError where there is no room for it."""
+        """Add a row. Raises ValueError if there are too many rows, and FramedexError if the disk is full."""
         if self._count >= MOST_ROWS:
             raise ValueError(f"it has more than {MOST_ROWS:,} samples")
         self._count += 1
@@ -55,7 +54,7 @@ class Rows:
             self._write()
 
     def table(self) -> npt.NDArray[np.int64]:
-        """All rows, by their start; they stay in their file. Raises FramedexError as `add` does."""
+        """Return all rows, ordered by start and backed by the file. Raises FramedexError as `add` does."""
         self._write()
         if not self._count:
             return np.zeros((0, _COLUMNS), np.int64)
@@ -63,27 +62,27 @@ class Rows:
         start = table[:, 1]
         if np.any(start[1:] < start[:-1]):
             order = np.argsort(start, kind="stable")
-            for column in range(_COLUMNS):  # one at a time, so that a copy of one is all that memory holds
+            for column in range(_COLUMNS):  # one at a time, so that memory holds a copy of one column only
                 table[:, column] = table[:, column][order]
         return table
 
     def _write(self) -> None:
         try:
             left = self._pending.tobytes()
-            while left:  # rows for which there is no room are written as far as there is, then refused
+            while left:  # a full disk shortens a write before it fails the next one
                 left = left[self._file.write(left) :]
         except OSError as error:
             raise FramedexError(
-                f"What an import keeps in {gettempdir()} meanwhile could not be written: {error.strerror}.",
+                f"The temporary file of the import in {gettempdir()} could not be written: {error.strerror}.",
                 "Set TMPDIR to a folder with more room.",
             ) from error
         self._pending = array("q")
 
 
 class Builder:
-    """What a reader has found so far. What it is given too much of it refuses with ValueError.
+    """Collects the frames, stacks, threads and samples of a profile. Raises ValueError if there are too many.
 
-    `wanted` is the name of the value that somebody wants the profile to be weighed by, None for the format's own.
+    `wanted` is the name of the value to use as the weight; None for the default of the format.
     """
 
     def __init__(self, wanted: str | None = None) -> None:
@@ -92,7 +91,7 @@ class Builder:
         self.weighing: Weighing | None = None
         self.modules: list[Module] = []
         self.other_values: set[str] = set()
-        """Names of values that samples have which weigh nothing by the chosen one."""
+        """Names of the nonzero values in samples whose chosen value is zero."""
         self._rows = Rows()
         self.weight = 0
         self._left_out: Counter[tuple[str, str]] = Counter()
@@ -122,7 +121,7 @@ class Builder:
         return self._threads.setdefault(thread, len(self._threads))
 
     def weigh(self, weighing: Weighing) -> None:
-        """Say which values the samples have that follow."""
+        """Set the values and the weight of the next samples."""
         self.weighing = weighing
 
     def sample(
@@ -133,15 +132,15 @@ class Builder:
         labels: Mapping[str, object] | None = None,
         start: int = 0,
     ) -> None:
-        """Add a sample: its stack, innermost frame first, by the numbers of frames; its values in the order of the
-        profile's; what else is said of it, and when it was, in ns.
+        """Add a sample, with its stack as numbers of frames, innermost first, and its values in the profile's order.
 
-        Those that weigh nothing are left out, as are those that weigh less: profiles of differences have such.
+        `labels` become arguments; `start` is in ns. Samples with zero or negative weight are left out. Profiles of
+        differences have negative weights.
         """
         assert self.weighing is not None
         calls, duration = self.weighing.weight(values)
         if calls < 0 or duration < 0:
-            self.leave_out("sample", "with a negative value, as differences of profiles have them")
+            self.leave_out("sample", "with a negative value, as in a profile of differences")
         if calls <= 0 or duration < 0:
             self.other_values.update(name for name, value in zip(self.weighing.names, values, strict=True) if value > 0)
             return
@@ -171,21 +170,21 @@ class Builder:
         return found
 
     def table(self) -> npt.NDArray[np.int64]:
-        """The samples as rows of integers, by their start: see `Rows`."""
+        """The samples as rows of integers, ordered by start: see `Rows`."""
         return self._rows.table()
 
     def leave_out(self, noun: str, why: str) -> None:
-        """Count something that is left out, to be told as `Left out: 3 samples with a negative value.`"""
+        """Count a skipped item for `problems`: `Left out: 3 samples with a negative value.`"""
         self._left_out[noun, why] += 1
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What was left out, as sentences."""
+        """The skipped items, as sentences."""
         return tuple(f"Left out: {words.count(count, noun)} {why}." for (noun, why), count in self._left_out.items())
 
     @property
     def frames(self) -> tuple[NativeFrame | ToldFrame, ...]:
-        """The frames, by their numbers. A file whose `<module>` ran is of Python, though its name does not say so."""
+        """The frames, ordered by number. A file with a `<module>` frame is Python, whatever its suffix."""
         scripts = {frame.file for frame in self._frames if isinstance(frame, ToldFrame) and frame.function == _MODULE}
         return tuple(
             replace(frame, language=Language.PYTHON)
@@ -196,22 +195,22 @@ class Builder:
 
     @property
     def stacks(self) -> tuple[Stack, ...]:
-        """The stacks, by their numbers."""
+        """The stacks, ordered by number."""
         return tuple(Stack(frames, is_truncated=number in self._cut) for frames, number in self._stacks.items())
 
     @property
     def threads(self) -> tuple[Thread, ...]:
-        """The threads, by their numbers."""
+        """The threads, ordered by number."""
         return tuple(self._threads)
 
     @property
     def kinds(self) -> tuple[tuple[int, int], ...]:
-        """The stack and the thread of each kind of sample."""
+        """The stack and thread of each kind of sample."""
         return tuple(self._kinds)
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The JSON of what samples are said to have, by number."""
+        """The arguments of samples as JSON, ordered by number."""
         return tuple(self._arguments)
 
 

@@ -1,4 +1,4 @@
-"""What an index is told of a batch of calls beside its rows: where each kind is, and a few arguments of each."""
+"""Computes the side tables of a batch of calls: spans and sample arguments of each kind."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ WITHOUT_OBJECTS: dict[str, Any] = {
     "chains": (),
     "links": _NONE.reshape(0, 4),
 }
-"""The parts of a batch of calls of whose objects, causes and FFI runs nothing is known."""
+"""The empty parts of a batch without objects, causes and FFI runs."""
 
 
 def samples_of(kind: Integers, argument: Integers) -> Integers:
-    """A few arguments of each kind: rows (kind, argument)."""
+    """Return up to MAX_SAMPLES arguments of each kind: rows (kind, argument)."""
     pairs = np.unique(np.stack([kind, argument], axis=1), axis=0)
     begin = np.concatenate([[True], pairs[1:, 0] != pairs[:-1, 0]])[: len(pairs)]
     rank = np.arange(len(pairs)) - np.maximum.accumulate(np.where(begin, np.arange(len(pairs)), 0))
@@ -34,7 +34,7 @@ def samples_of(kind: Integers, argument: Integers) -> Integers:
 
 
 def spans_of(first: int, kind: Integers) -> Integers:
-    """Of each `SPAN` rows, counted from row 0, the first and the last of a kind: rows (kind, first, last)."""
+    """Return the first and last row of each kind within each `SPAN_SIZE` rows: rows (kind, first, last)."""
     row = first + np.arange(len(kind))
     order = np.lexsort((row, row // SPAN_SIZE, kind))
     kind, row = kind[order], row[order]

@@ -1,4 +1,4 @@
-"""Where the ops of a compiled program were traced, by the HLO module that a profile keeps (XLA, hlo.proto)."""
+"""Reads the traced frames of ops from the HLO module in a profile (XLA, hlo.proto)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEEPEST = 1000
 
 
 def op_frames(proto: bytes) -> Iterator[tuple[str, list[ToldFrame]]]:
-    """The ops by name, each with the frames at which it was traced, innermost first; without those that say nothing."""
+    """The ops by name, with the frames that traced them, innermost first. Ops without frames are left out."""
     module = Message(Message(proto).content(_MODULE))
     frames = _Frames(Message(module.content(_INDEX)))
     for computation in map(Message, module.contents(_COMPUTATIONS)):
@@ -29,7 +29,7 @@ def op_frames(proto: bytes) -> Iterator[tuple[str, list[ToldFrame]]]:
 
 
 class _Frames:
-    """The stack frames of a module: ids count from 1, and 0 is none."""
+    """The stack frames of a module. Ids start at 1; 0 means no frame."""
 
     def __init__(self, index: Message) -> None:
         self._files = [each.decode("utf-8", "replace") for each in index.contents(1)]
@@ -39,7 +39,7 @@ class _Frames:
         self._known: dict[int, list[ToldFrame]] = {}
 
     def at(self, identifier: int) -> list[ToldFrame]:
-        """A frame with those around it, innermost first; what leads in a circle ends there."""
+        """Return a frame and its callers, innermost first. A cycle ends the list."""
         if identifier not in self._known:
             found: list[ToldFrame] = []
             seen: set[int] = set()

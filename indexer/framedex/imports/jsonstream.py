@@ -1,4 +1,4 @@
-"""JSON that is read a piece at a time: of a large array only the element that is being looked at is in memory."""
+"""Parses large JSON files in pieces. Only the current element of an array is in memory."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from framedex.imports.source import Source
 
 _AT_ONCE = 1 << 20
 LARGEST = 256 << 20
-"""Characters of one value: more of it is not held."""
+"""The most characters of one value."""
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 
 
 def members(source: Source) -> Iterator[tuple[str, Any]]:
-    """The members of the object that a file is, by name: of an array one element at a time, else the value.
+    """Yield the members of the object in a file. An array member yields each element with the name of the member.
 
-    The elements of a file that is an array have no name; its end may be missing, as trace events may be written until
-    a program dies. Raises ValueError where it is no JSON, or cut off.
+    If the file holds an array, its elements have an empty name. The end of that array may be missing, since programs
+    write trace events until they die. Raises ValueError if the JSON is malformed or truncated.
     """
     text = _Text(source)
     first = text.next()
@@ -33,13 +33,13 @@ def members(source: Source) -> Iterator[tuple[str, Any]]:
         except _EndError:
             return
     elif first != "{":
-        raise ValueError("it is no JSON")
+        raise ValueError("it is not valid JSON")
     elif text.next() != "}":
         text.back()
         while True:
             key = text.value()
             if not isinstance(key, str) or text.next() != ":":
-                raise ValueError("it is no JSON")
+                raise ValueError("it is not valid JSON")
             if text.next() == "[":
                 for element in text.elements():
                     yield key, element
@@ -49,18 +49,18 @@ def members(source: Source) -> Iterator[tuple[str, Any]]:
             if (mark := text.next()) == "}":
                 break
             if mark != ",":
-                raise ValueError("it is no JSON")
+                raise ValueError("it is not valid JSON")
 
 
 class _EndError(ValueError):
-    """The file ends between two parts of it."""
+    """The file is truncated between two tokens."""
 
     def __init__(self) -> None:
-        super().__init__("it is cut off")
+        super().__init__("it is truncated")
 
 
 class _Text:
-    """The characters of a file, of which those that were read are let go."""
+    """A buffer over the characters of a file. It drops consumed characters."""
 
     def __init__(self, source: Source) -> None:
         self._pieces = self._decoded(source)
@@ -69,7 +69,7 @@ class _Text:
         self._is_whole = False
 
     def next(self) -> str:
-        """The next character that is not blank."""
+        """Consume and return the next character that is not blank."""
         while True:
             blank = _BLANK.match(self._held, self._at)
             self._at = blank.end() if blank else self._at
@@ -80,28 +80,28 @@ class _Text:
                 raise _EndError
 
     def back(self) -> None:
-        """Go back by the character that was next."""
+        """Put back the last consumed character."""
         self._at -= 1
 
     def value(self) -> Any:
-        """The value that begins here."""
+        """Parse the next value."""
         self.next()
         self.back()
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._held, self._at)
             except ValueError as error:
-                # More of it may be to come: twice as much is looked at each time, so that this takes linear time.
+                # The value may be incomplete. Doubling the buffer keeps the total time linear.
                 if not self._more(len(self._held) - self._at):
-                    raise ValueError(f"it is no JSON, or cut off: {error}") from None
+                    raise ValueError(f"its JSON is malformed or truncated: {error}") from None
                 continue
             if end == len(self._held) and not isinstance(value, dict | list | str) and self._more():
-                continue  # of a number there may be more
+                continue  # a number may continue
             self._at = end
             return value
 
     def elements(self) -> Iterator[Any]:
-        """The elements of the array that has begun."""
+        """Yield the elements of the array whose `[` was consumed."""
         if self.next() == "]":
             return
         self.back()
@@ -111,14 +111,14 @@ class _Text:
             if mark == "]":
                 return
             if mark != ",":
-                raise ValueError("it is no JSON")
+                raise ValueError("it is not valid JSON")
 
     def _more(self, least: int = 0) -> bool:
-        """Take in more characters; False at the end."""
+        """Read more than `least` characters. Returns False at the end of the file."""
         self._held = self._held[self._at :]
         self._at = 0
         if len(self._held) > LARGEST:
-            raise ValueError(f"a part of it has more than {LARGEST:,} characters")
+            raise ValueError(f"a value in it has more than {LARGEST:,} characters")
         pieces = [self._held]
         size = 0
         for piece in self._pieces:

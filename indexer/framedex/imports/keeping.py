@@ -1,4 +1,4 @@
-"""Keeps the file of another recorder as a capture, in a folder of a project's captures: whole, or not at all."""
+"""Copies the file of another recorder into a project's captures, atomically."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from framedex.regularfile import open_regular
 from framedex.shared.keeping import keep_shared
 
 _AT_ONCE = 1 << 20  # bytes
-_COPYING = ".importing-"  # what folders of copies begin with
-_YOUNG = 60  # seconds in which a folder may not be locked yet
+_COPYING = ".importing-"  # prefix of temporary folders
+_YOUNG = 60  # seconds in which a new folder may still be unlocked
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The capture that a file has become."""
+    """The capture of an imported file."""
 
     folder: Path
     foreign: Foreign
@@ -39,12 +39,14 @@ class Kept:
 def kept_file(
     file: Path, captures: Path, value: str | None, folders: Sequence[Path], origin: str | None = None
 ) -> Iterator[Callable[[], Kept]]:
-    """Copy a file into the folder `captures`, weighed by the value of that name: a context manager.
+    """Copy a file to a temporary folder in `captures`. Context manager that yields a function to install the copy.
 
-    What it gives puts the copy in its place, once, where another process does not do the same: in that of what was
-    imported from there before; of a file that has been made here, `origin` says what that was made of. If the block
-    raises, all is as it was. Relative names in the file begin in one of `folders`, in that of the file, or in the one
-    it is imported from. Raises FramedexError where the file is in no format that is read, or cannot be read or kept.
+    Call that function once, while no other process imports. It replaces an earlier import of the same `origin`, and
+    reuses an equal one. If the block raises, the earlier import comes back. `origin` is the source of a converted file;
+    the default is the file.
+
+    `value` is the name of the weight. Relative names in the file are resolved in `folders`, in the folder of the origin
+    and in the current folder. Raises FramedexError if the format is unsupported, or the file cannot be read or copied.
     """
     name = format_of(file).name
     origin = origin or os.path.realpath(file)
@@ -66,7 +68,7 @@ def kept_file(
                 if known is not None and known.foreign == foreign:
                     return known
                 folder = placed.enter_context(_moved(temporary, known.folder if known else _free(captures)))
-                try:  # only now, as a folder with it is a capture
+                try:  # last, since this makes the folder a capture
                     if name == SHARED_FORMAT:
                         keep_shared(folder, foreign)
                     else:
@@ -82,9 +84,9 @@ def kept_file(
 
 
 def _remove_left(captures: Path) -> None:
-    """Remove the copies that processes left which were killed."""
+    """Remove temporary folders of killed processes."""
     for left in captures.glob(f"{_COPYING}*"):
-        with suppress(OSError):  # another process holds it, or has removed it
+        with suppress(OSError):  # another process locked or removed it
             if left.lstat().st_mtime < time.time() - _YOUNG:
                 lock = _locked(left)
                 shutil.rmtree(left, ignore_errors=True)
@@ -92,7 +94,7 @@ def _remove_left(captures: Path) -> None:
 
 
 def _locked(folder: Path) -> int:
-    """Lock a folder, until the descriptor is closed that this returns. Raises OSError where another process has."""
+    """Lock a folder and return the descriptor that holds the lock. Raises OSError if another process holds it."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -104,7 +106,7 @@ def _locked(folder: Path) -> int:
 
 @contextmanager
 def _moved(temporary: Path, folder: Path) -> Iterator[Path]:
-    """Put a folder in the place of another one, which comes back if the block raises."""
+    """Replace one folder by another. The replaced folder comes back if the block raises."""
     aside = None
     try:
         aside = rename_for_removal(folder) if folder.exists() else None
@@ -138,7 +140,7 @@ def _imported_from(origin: str, captures: Path) -> Kept | None:
 
 
 def _free(captures: Path) -> Path:
-    """A folder that is not there yet, named as the recorder names captures: by the time, and no process."""
+    """The path of a new folder, named as the recorder names captures: by the time, with process 0."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     number = 0
     while (folder := captures / f"{stamp}-0-{number}").exists():
@@ -147,7 +149,7 @@ def _free(captures: Path) -> Path:
 
 
 def _copied(file: Path, to: Path) -> str:
-    """Copy a file; the SHA-256 of its content, in hex."""
+    """Copy a file. Returns the SHA-256 of its content, in hex."""
     digest = hashlib.sha256()
     try:
         source = open_regular(file)
@@ -165,5 +167,5 @@ def _copied(file: Path, to: Path) -> str:
 
 def _unkept(folder: Path, error: OSError) -> FramedexError:
     return FramedexError(
-        f"{folder} cannot be written: {error.strerror or error}.", "Check its permissions, and the room on its disk."
+        f"{folder} cannot be written: {error.strerror or error}.", "Check its permissions and the free disk space."
     )

@@ -1,6 +1,6 @@
-"""Addresses without names: which binary they are in, and whether that is the one that is here.
+"""Finds the local binaries for addresses without names.
 
-Only what is proved gives names: by a build-id, or by `htlhash`, by which profilers know binaries that have none.
+A binary must have the build-id of the profile, or the `htlhash` that profilers use for binaries without a build-id.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from framedex.model import Language, Module, NativeFrame, ToldFrame
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """A binary in the memory of a process: its bytes from `offset` on lie at the addresses from `start` to `end`.
+    """A binary mapped to a process: its bytes from `offset` on are at the addresses from `start` to `end`.
 
-    `build_id` is what tells its content, in hex: a GNU build-id, or `htlhash`. Empty where nothing does.
+    `build_id` identifies its content, in hex: a GNU build-id or an `htlhash`. Empty if unknown.
     """
 
     path: str
@@ -30,14 +30,14 @@ class Mapping:
 
 
 class Modules:
-    """The binaries of a profile, each looked at once."""
+    """The binaries of a profile. Each is opened once."""
 
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
         self._known: dict[tuple[str, str], tuple[int, Binary] | None] = {}
 
     def frame(self, mapping: Mapping | None, address: int) -> NativeFrame | ToldFrame:
-        """The frame of a code address without a name: `address` is of the instruction, not of the one to return to."""
+        """The frame at a code address without a name. `address` is the instruction, not the return address."""
         if mapping is None or not mapping.start <= address < max(mapping.end, mapping.start + 1):
             return ToldFrame(Language.NATIVE, f"{address:#x}")
         in_file = address - mapping.start + mapping.offset
@@ -45,15 +45,15 @@ class Modules:
         loaded = None if found is None else found[1].address_of(in_file)
         if found is None or loaded is None:
             return _unnamed(mapping.path, in_file)
-        return NativeFrame(found[0], loaded + 1)  # frames are looked up by the address to return to
+        return NativeFrame(found[0], loaded + 1)  # frames are looked up by return address
 
     def frame_at(self, path: str, build_id: str, address: int) -> NativeFrame | ToldFrame:
-        """The same of an address as the binary itself counts them; `build_id` as in `Mapping`."""
+        """The frame at an address of the binary's own address space. `build_id` is as in `Mapping`."""
         found = self._module(path, build_id)
         return NativeFrame(found[0], address + 1) if found and address < 1 << 62 else _unnamed(path, address)
 
     def _module(self, path: str, build_id: str) -> tuple[int, Binary] | None:
-        """The binary and its number in the capture; None where nothing proves that the file here is that one."""
+        """The binary and its number in the capture; None unless the local file is provably the same."""
         if (path, build_id) not in self._known:
             self._known[path, build_id] = self._find(path, build_id)
         return self._known[path, build_id]
@@ -70,6 +70,6 @@ class Modules:
 
 
 def _unnamed(path: str, address: int) -> ToldFrame:
-    """A frame of which nothing is known but where it is; `path` is empty where not even its binary is."""
+    """A frame named after its address. `path` is empty if the binary is unknown."""
     name = f"{path.rpartition('/')[2]}+{address:#x}" if path else f"{address:#x}"
     return ToldFrame(Language.NATIVE, name, module=path)

@@ -1,4 +1,4 @@
-"""Frames that a recorder wrote as one text: which of it is the function, the file and the line."""
+"""Parses frames that recorders write as one text: function, file and line."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from framedex.model import Language, ToldFrame
 _IN_BRACKETS = compiled_on_use(r"(?P<function>.+?) \((?P<file>(?:[^()]|\([^()]*\))*?)(?::(?P<line>\d{1,9}))?\)$")
 # austin's collapsed stacks: `path/to/file.py:f:12`.
 _WITH_COLONS = compiled_on_use(r"(?P<file>.*?\.pyx?|<[^<>]+>):(?P<function>[^:]*):(?P<line>\d{1,9})$")
-# The same where austin is known to have written it: of scripts without an ending, of names that it could not read
-# (`:f:12`) and of what is no function (`:GC:`), too.
+# The same in files known to be from austin. This also matches scripts without a suffix, unreadable names (`:f:12`), and
+# entries that are not functions (`:GC:`).
 _AUSTIN = compiled_on_use(r"(?P<file>.*):(?P<function>[^:]+):(?P<line>\d{0,9})$")
 # CPython's Python/perf_trampoline.c.
 _PERF_MAP = compiled_on_use(r"py::(?P<function>[^:]+):(?P<file>.+)$")
-# JAX's profiler: `$file.py:12 f`, with the line on which the function begins.
+# JAX's profiler: `$file.py:12 f`, with the first line of the function.
 _DOLLAR = compiled_on_use(r"\$(?P<file>[^:]+?):(?P<line>\d{1,9}) (?P<function>.+)$")
 
 # PyTorch's profiler: `path/to/file.py(12): f`.
 _NUMBERED = compiled_on_use(r"(?P<file>.+\.pyx?)\((?P<line>\d{1,9})\): (?P<function>.+)$")
-# py-spy's words around frames: `process 1:"python a.py"` and `thread (0x7f): MainThread`.
+# py-spy's labels for processes and threads: `process 1:"python a.py"` and `thread (0x7f): MainThread`.
 _THREAD = compiled_on_use(r"thread \((?P<tid>[\w ]+)\)(?:: (?P<name>.*))?$")
 _PROCESS = compiled_on_use(r"process \d+:.*$")
 
@@ -32,7 +32,7 @@ _LIBRARY = re.compile(r"\.so(?:\.[\d.]+)?$|\.dylib$|\.dll$|\.exe$")
 
 @lru_cache(1 << 16)
 def frame_of_text(text: str) -> ToldFrame:
-    """The frame that a text names. What has no form that is known is the name of a function."""
+    """Parse the text of a frame. A text in an unknown form becomes the name of a function."""
     for pattern in (_PERF_MAP, _DOLLAR, _NUMBERED, _WITH_COLONS, _IN_BRACKETS):
         match = pattern.match(text)
         if match is not None:
@@ -46,7 +46,7 @@ def frame_of_text(text: str) -> ToldFrame:
 
 
 def frame_of_austin(text: str) -> ToldFrame:
-    """The frame that a text names which austin wrote."""
+    """Parse the text of a frame from austin."""
     match = _AUSTIN.match(text)
     if match is None:
         return frame_of_text(text)
@@ -56,7 +56,7 @@ def frame_of_austin(text: str) -> ToldFrame:
 def told_frame(
     function: str, file: str = "", line: int = 0, *, module: str = "", first_line: int = 0, is_inlined: bool = False
 ) -> ToldFrame:
-    """A frame by what a recorder says of it; a file that is a library is its module."""
+    """Build a frame from recorded fields. A library in `file` becomes the module."""
     if not module and _LIBRARY.search(file) and not line:
         file, module = "", file
     language = Language.PYTHON if is_python(file) else Language.NATIVE
@@ -64,9 +64,9 @@ def told_frame(
 
 
 def thread_of_text(text: str) -> tuple[int, str] | None:
-    """The id and the name of the thread that py-spy writes in place of a frame; None where the text is of a frame.
+    """Parse py-spy's label of a thread into id and name; None if the text is a frame.
 
-    A process has the id 0 and no name.
+    A label of a process gives id 0 and an empty name.
     """
     match = _THREAD.match(text)
     if match is None:
@@ -75,7 +75,7 @@ def thread_of_text(text: str) -> tuple[int, str] | None:
 
 
 def thread_id(text: str) -> int:
-    """The id of a thread, as it is written; 0 for what is no number."""
+    """Parse the id of a thread; 0 if the text is not numeric."""
     try:
         return int(text, 16 if text.startswith("0x") else 10)
     except ValueError:
@@ -83,5 +83,5 @@ def thread_id(text: str) -> int:
 
 
 def is_python(file: str) -> bool:
-    """Whether a file is of Python code: `<string>` and `<frozen runpy>` are."""
+    """Whether a file name is Python code, such as `<string>` and `<frozen runpy>`."""
     return file.endswith(_PYTHON) or (file.startswith("<") and file.endswith(">"))

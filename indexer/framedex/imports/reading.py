@@ -1,4 +1,4 @@
-"""Reading a file that another recorder wrote: which format it is, by its content, and then by that format's reader."""
+"""Detects the format of another recorder's file by its content, and reads it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from framedex.shared import archive
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: its name, how it is told by the first bytes of a file, and what reads it (None: it is no profile).
+    """A format: its name, the test of the first bytes of a file, and the reader (None if it is not a profile).
 
-    Reading raises ValueError where the file is not as the format has it; its text follows on "it cannot be read: ".
+    A reader raises ValueError if the file is malformed. The error's text follows "FILE cannot be read as NAME: ".
     """
 
     name: str
@@ -30,7 +30,7 @@ class Format:
     read: Callable[[Source, Builder], None] | None
 
 
-# The first that fits is it: what can be told surely comes first, what is only likely last.
+# The first match wins, so unambiguous formats come first.
 FORMATS = (
     Format(SHARED_FORMAT, archive.fits, None),
     Format("speedscope", speedscope.fits, speedscope.read),
@@ -46,7 +46,7 @@ FORMATS = (
 
 
 def format_of(path: Path) -> Format:
-    """The format of a file. Raises FramedexError where it is none that is read, or the file cannot be read."""
+    """Detect the format of a file. Raises FramedexError if it is unsupported or the file cannot be read."""
     try:
         head = Source(path).head()
     except (OSError, ValueError) as error:
@@ -58,18 +58,18 @@ def format_of(path: Path) -> Format:
         raise FramedexError(f"{path} is {known.name}, which framedex does not import.", known.remedy)
     names = ", ".join(each.name for each in FORMATS)
     raise FramedexError(
-        f"{path} is in no format that framedex imports{'' if head else ': it is empty'}.",
-        f"These are read: {names}. docs/how-to/import.md says how each recorder writes one of them.",
+        f"{path} is not in a supported format{'' if head else ': it is empty'}.",
+        f"Supported formats: {names}. docs/how-to/import.md shows how each recorder writes one of them.",
     )
 
 
 def read_profile(path: Path, foreign: Foreign) -> Builder:
-    """All that a file says, as a capture has it. Raises FramedexError where it is refused: it is read whole or not."""
+    """Read a whole profile into a builder. Raises FramedexError if any part is malformed."""
     wanted = next((each for each in FORMATS if each.name == foreign.format), None)
     if wanted is None or wanted.read is None:
         raise FramedexError(
-            f"{foreign.origin} was imported as {foreign.format}, which this framedex does not read.",
-            "Read it with the framedex that imported it.",
+            f"{foreign.origin} was imported as {foreign.format}, which this version of framedex does not support.",
+            "Use the version of framedex that imported it.",
         )
     builder = Builder(foreign.value)
     try:
@@ -82,21 +82,21 @@ def read_profile(path: Path, foreign: Foreign) -> Builder:
 
 
 def _refuse_nothing(origin: str, builder: Builder) -> NoReturn:
-    """Refuse a file in which no sample counts. Raises FramedexError, or ValueError where no other value can count."""
+    """Reject a file without weighted samples. Raises FramedexError if another value has a weight, else ValueError."""
     if builder.weighing is None or not builder.other_values:
         raise ValueError(". ".join(("no sample in it has a stack and a weight", *builder.problems)).rstrip("."))
     raise FramedexError(
-        f"{origin}: none of its samples has a stack and a weight by {builder.weighing.value}.",
-        f"Nothing of it was imported. Choose another value with `--value`: {', '.join(sorted(builder.other_values))}.",
+        f"{origin}: none of its samples has a stack and a nonzero {builder.weighing.value}.",
+        f"Nothing was imported. Choose another value with `--value`: {', '.join(sorted(builder.other_values))}.",
     )
 
 
 def unreadable(path: Path, error: Exception, name: str = "") -> FramedexError:
-    """What is said of a file that cannot be read."""
+    """The error for a file that cannot be read."""
     said = error.strerror or error if isinstance(error, OSError) else error
     if isinstance(error, RecursionError):
         said = "it is nested too deeply"
-    remedy = "Nothing of it was imported. Write it again, or check where it comes from."
+    remedy = "Nothing was imported. Record or export the file again."
     if isinstance(error, OSError) and (error.errno == errno.EINVAL or str(path) == "-"):
-        remedy = "A profile is a file: what comes through a pipe has to be written into one first."
+        remedy = "A pipe cannot be imported. Write its output to a file, and import that."
     return FramedexError(f"{path} cannot be read{f' as {name}' if name else ''}: {said}.", remedy)

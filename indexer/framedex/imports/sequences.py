@@ -1,6 +1,6 @@
-"""What the packets of a Perfetto trace refer to: each sequence of packets tells names, frames and stacks under numbers.
+"""Interned data of a Perfetto trace: each sequence of packets numbers its names, frames and stacks.
 
-What was told counts until the sequence is cleared (Perfetto, trace_packet.proto and interned_data.proto).
+Numbers are valid until the sequence is cleared (Perfetto, trace_packet.proto and interned_data.proto).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Symbols = Mapping[tuple[str, int], list[tuple[str, str, int]]]
 
 @dataclass(slots=True)
 class Clock:
-    """A clock of a sequence: its unit in ns, where it stands, and how far the trace's clock is ahead of it, in ns."""
+    """A clock of a sequence: its unit, its current time, and the trace clock's lead over it, all in ns."""
 
     unit: int
     is_incremental: bool
@@ -42,20 +42,20 @@ class Sequence:
     defaults: Message = field(default_factory=lambda: Message(b""))
     clocks: dict[int, Clock] = field(default_factory=dict)
     thread_time: int = 0
-    """Where the thread's time stands that deltas of events count from, in ns."""
+    """The thread time that the deltas of events add to, in ns."""
     frames: dict[int, list[int]] = field(default_factory=dict)
     stacks: dict[int, list[int]] = field(default_factory=dict)
-    """Frames and stacks that were made already, by their numbers here."""
+    """Caches of resolved frames and stacks, by their numbers in the sequence."""
 
     def clear(self) -> None:
-        """Forget what was told: numbers mean something else from here on."""
+        """Forget all interned data, since numbers have new meanings from here on."""
         self.is_valid = True
         self.interned.clear()
         self._make_anew()
         self.defaults = Message(b"")
 
     def learn(self, told: Message) -> None:
-        """Learn what a packet tells under numbers."""
+        """Add the interned data of a packet."""
         for kind in (NAMES, SOURCES, STACKS, _FUNCTIONS, _FRAMES, _BUILD_IDS, _PATHS, _FILES, _MAPPINGS):
             known = self.interned[kind]
             for entry in told.contents(kind):
@@ -64,12 +64,12 @@ class Sequence:
                     self._make_anew()
 
     def entry(self, kind: int, number: int) -> Message | None:
-        """What was told under a number; None where that was lost."""
+        """The interned entry with a number; None if it was lost."""
         found = self.interned[kind].get(number)
         return None if found is None else Message(found)
 
     def text(self, kind: int, number: int) -> str:
-        """A text that was told; empty where that was lost."""
+        """An interned text; empty if it was lost."""
         entry = self.entry(kind, number)
         return "" if entry is None else entry.text(2)
 
@@ -78,14 +78,14 @@ class Sequence:
         self.stacks.clear()
 
     def learn_clocks(self, snapshot: Message, reference: int) -> None:
-        """Learn where clocks stand: those that have what `reference` shows, the trace's own clock among them."""
+        """Set the clocks of a snapshot. `reference` is the time of the trace's own clock, in ns."""
         for clock in map(Message, snapshot.contents(1)):
             unit = clock.integer(4) or 1
             now = clock.integer(2) * unit
             self.clocks[clock.integer(1)] = Clock(unit, bool(clock.integer(3)), now, reference - now)
 
     def time(self, told: int, clock: int) -> int:
-        """A time by the trace's clock, in ns."""
+        """Convert a time to the trace's clock, in ns."""
         found = self.clocks.get(clock)
         if found is None:
             return told
@@ -95,13 +95,13 @@ class Sequence:
         return at + found.ahead
 
     def thread_time_after(self, microseconds: int) -> int:
-        """The thread's time so long after the last one, in ns."""
+        """Advance the thread time by a number of microseconds. Returns it in ns."""
         self.thread_time += microseconds * _MICROSECOND
         return self.thread_time
 
 
 class Stacks:
-    """Makes frames of what sequences tell."""
+    """Builds frames and stacks from interned data."""
 
     def __init__(self, builder: Builder, symbols: Symbols) -> None:
         self._builder = builder
@@ -109,7 +109,7 @@ class Stacks:
         self._symbols = symbols
 
     def stack(self, sequence: Sequence, number: int) -> list[int] | None:
-        """The frames of a stack, innermost first; None where a part of it was lost."""
+        """The frames of a stack, innermost first; None if a part of it was lost."""
         if number in sequence.stacks:
             return sequence.stacks[number]
         told = sequence.entry(STACKS, number)
@@ -124,12 +124,12 @@ class Stacks:
         return sequence.stacks.setdefault(number, frames)
 
     def inline(self, told: Message) -> list[int]:
-        """The frames of a stack that an event has by itself, innermost first."""
+        """The frames of a stack stored in an event, innermost first."""
         frames = [told_frame(each.text(1), each.text(2), each.integer(3)) for each in map(Message, told.contents(1))]
         return [self._builder.frame(frame) for frame in reversed(frames)]
 
     def _frames(self, sequence: Sequence, number: int) -> list[int] | None:
-        """A frame by its number, with those that were inlined there, innermost first; None where it was lost."""
+        """The frame with a number and its inlined frames, innermost first; None if it was lost."""
         frame = sequence.entry(_FRAMES, number)
         if frame is None:
             return None
@@ -140,7 +140,7 @@ class Stacks:
         name, address = sequence.text(_FUNCTIONS, frame.integer(2)), frame.integer(4)
         file, line = sequence.text(_FILES, frame.integer(5)), frame.integer(6)
         symbols = self._symbols.get((build_id, address)) if build_id else None
-        module = "" if path == file else path  # where there is no binary, some tell the source once more
+        module = "" if path == file else path  # without a binary, some recorders repeat the source path
         if symbols is not None:
             last = len(symbols) - 1
             told = [told_frame(*each, module=module, is_inlined=place < last) for place, each in enumerate(symbols)]
@@ -151,6 +151,6 @@ class Stacks:
 
 
 def hexadecimal(build_id: bytes) -> str:
-    """A build-id in hex; some write it so already."""
+    """Format a build-id in hex. Some recorders store the hex digits already."""
     is_text = len(build_id) >= 32 and len(build_id) % 2 == 0 and _HEX.issuperset(build_id)
     return build_id.decode().lower() if is_text else build_id.hex()

@@ -1,4 +1,4 @@
-"""Slices of time that lie inside one another: the stack of each, and how long it was the innermost."""
+"""Converts nested slices of time to stacks with self times."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from framedex.imports.building import Builder
 
 MOST = 50_000_000
-"""Slices of a file, which take 48 bytes each, and another 64 where begin and end are told apart."""
-_END = -1  # in place of a frame
+"""The most slices of a file. A slice takes 48 bytes, and another 64 if begin and end are separate events."""
+_END = -1  # marks an end instead of a frame
 
 
 class _Own(NamedTuple):
-    """A slice: its frames from the outermost on, its start, how long it was the innermost, and what it refers to."""
+    """A slice: its frames, outermost first, its start, its self time, and numbers of its stack and labels."""
 
     frames: list[int]
     start: int
@@ -26,7 +26,7 @@ class _Own(NamedTuple):
 
 
 class Slices:
-    """The slices of one thread, in any order."""
+    """Collects the slices of one thread, in any order."""
 
     def __init__(self) -> None:
         self._columns = tuple(array("q") for _ in range(6))  # start, end, frame, outer, told, begun
@@ -41,23 +41,21 @@ class Slices:
 
     @property
     def first(self) -> int:
-        """When the first of them begins."""
+        """The earliest start, in ns."""
         return min(*self._columns[0], *self._marks[0], 1 << 62)
 
     def add(self, start: int, end: int, frame: int, outer: int = -1, told: int = -1) -> None:
-        """Add a slice in ns, with the number of its frame and, where it tells them, of the stack that it was in, and
-        of what else it says.
-        """
+        """Add a slice, with times in ns and the numbers of its frame, outer stack and labels; -1 is none."""
         self._begun += 1
         self._add(start, end, frame, outer, told, self._begun)
 
     def begin(self, start: int, frame: int, outer: int = -1) -> None:
-        """A slice begins, of which the end is told apart."""
+        """Add the begin of a slice whose end is a separate event."""
         self._begun += 1
         self._mark(start, frame, outer, self._begun)
 
     def end(self, at: int) -> None:
-        """The slice ends that had begun last by then; one that never ends does with the last of them."""
+        """End the slice that began last before `at`. Slices without an end last until the latest event."""
         self._mark(at, _END, -1, 0)
 
     def _mark(self, *told: int) -> None:
@@ -66,7 +64,7 @@ class Slices:
             column.append(value)
 
     def _pair(self) -> None:
-        """Make slices of begins and ends, which may come in any order: those of one moment in that of the file."""
+        """Pair begins and ends by time. Events of one moment keep the order of the file."""
         frames = self._marks[1]
         begins, ends, is_open = array("q"), array("q"), array("q")
         for place in np.argsort(np.array(self._marks[0], np.int64), kind="stable").tolist():
@@ -93,14 +91,14 @@ class Slices:
             column.append(value)
 
     def own_times(self) -> Iterator[_Own]:
-        """The slices, one after the other.
+        """Yield the slices with their self times.
 
-        The frames begin with the slice that tells the stack: itself, or else the nearest around it that does. One that
-        lasts longer than that in which it began is cut off there, and counted as overlapping.
+        The frames start at the nearest enclosing slice with a stack of its own. A slice that outlasts its parent is
+        truncated at the parent's end, and counted as overlapping.
         """
         self._pair()
         start, end, frame, outer, told, begun = (np.array(column, np.int64) for column in self._columns)
-        order = np.lexsort((begun, -end, start))  # of equal ones the first is around the others
+        order = np.lexsort((begun, -end, start))  # the first of equal slices is the outer one
         stack: list[list[int]] = []  # end, start, own, frame, outer, told
         at = 0
         for place in order.tolist():
@@ -119,7 +117,7 @@ class Slices:
 
 
 def _ended(stack: list[list[int]], at: int) -> Generator[_Own, None, int]:
-    """The innermost slice ends; returns when."""
+    """End the innermost slice. Returns its end."""
     since = next((place for place in range(len(stack) - 1, -1, -1) if stack[place][4] >= 0), 0)
     frames, outer = [each[3] for each in stack[since:]], stack[since][4]
     end, start, own, _, _, told = stack.pop()
@@ -135,14 +133,15 @@ def add_slices(
     origin: int,
     told: Sequence[Mapping[str, object]] = (),
 ) -> None:
-    """Add the slices of a thread as samples: `outer` are the stacks that they refer to, innermost frame first, `told`
-    what else they say.
+    """Add the slices of a thread as samples.
+
+    `outer` are the stacks that slices refer to, innermost frame first. `told` are their labels.
     """
     for each in slices.own_times():
         frames = each.frames[::-1] + (outer[each.outer] if each.outer >= 0 else [])
         labels = told[each.told] if each.told >= 0 else None
         builder.sample(frames, thread, [1, each.own], labels, start=each.start - origin)
     for _ in range(slices.unbegun):
-        builder.leave_out("end", "of slices that have not begun")
+        builder.leave_out("end", "of slices without a begin")
     for _ in range(slices.overlapping):
-        builder.leave_out("slice", "in part, as it ends after the one in which it begins")
+        builder.leave_out("slice", "in part, because it ends after its parent")

@@ -1,4 +1,4 @@
-"""A file to be imported: its bytes, unpacked where gzip has packed them, as far as that can be stacks."""
+"""Reads a file for an import. Decompresses gzip, up to a limit."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from typing import BinaryIO, cast
 from framedex.regularfile import open_regular
 
 HEAD = 1 << 16
-"""Bytes by which a format is told."""
+"""The number of first bytes that detect a format."""
 
 _LONGEST_LINE = 1 << 24
-_MARK = b"\xef\xbb\xbf"  # which some editors write before UTF-8
+_MARK = b"\xef\xbb\xbf"  # byte order mark of UTF-8
 _GZIP = b"\x1f\x8b"
 _UNPACKED = 16 << 20
-_RATIO = 300  # stacks pack well, to a tenth or a fiftieth; what is all one byte packs to a thousandth
+_RATIO = 300  # stacks compress 10 to 50 times, one repeated byte 1000 times
 
 
 def lines_of(head: bytes) -> list[str]:
-    """The lines of the first bytes, as `Source.lines` has them: what Unicode calls a break may stand in names."""
+    """Split the first bytes into lines at `\\n`, as `Source.lines` does. Names may contain Unicode line breaks."""
     return [line.rstrip("\r") for line in head.decode("utf-8", "replace").removesuffix("\n").split("\n")]
 
 
 class Source:
-    """The bytes of a file. Reading it raises ValueError where it is damaged, and OSError where it cannot be read."""
+    """The bytes of a file. Raises ValueError if it is damaged, and OSError if it cannot be read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
-        """The bytes from the beginning, unpacked, without a byte order mark: a context manager."""
+        """Context manager that opens the decompressed bytes, without a byte order mark."""
         with open_regular(self._path) as file:
             content = file
             if file.peek(2)[:2] == _GZIP:
@@ -54,7 +54,7 @@ class Source:
             return file.read(HEAD)
 
     def has(self, text: bytes) -> bool:
-        """Whether a text occurs anywhere in it."""
+        """Whether the file contains a text."""
         with self.opened() as file:
             kept = b""
             while data := file.read(1 << 20):
@@ -64,16 +64,16 @@ class Source:
         return False
 
     def lines(self) -> Iterator[str]:
-        """The lines of a text, without their breaks."""
+        """The lines of the file, without line breaks."""
         with self.opened() as file:
             while line := file.readline(_LONGEST_LINE):
                 if len(line) == _LONGEST_LINE:
-                    raise ValueError(f"a line of it has more than {_LONGEST_LINE:,} bytes")
+                    raise ValueError(f"one of its lines has more than {_LONGEST_LINE:,} bytes")
                 yield line.rstrip(b"\r\n").decode("utf-8", "replace")
 
 
 class _Unpacked(io.RawIOBase):
-    """What gzip has packed, up to so many bytes."""
+    """Decompresses gzip. Raises ValueError beyond a number of bytes."""
 
     def __init__(self, packed: BinaryIO, most: int) -> None:
         self._file = gzip.GzipFile(fileobj=packed)
@@ -86,9 +86,9 @@ class _Unpacked(io.RawIOBase):
         try:
             data = self._file.read1(len(buffer))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(f"what gzip has packed is damaged or cut off ({error})") from error
+            raise ValueError(f"its gzip data is damaged or truncated ({error})") from error
         self._left -= len(data)
         if self._left < 0:
-            raise ValueError("it unpacks to far more than stacks do")
+            raise ValueError("it decompresses to far more data than stacks do")
         buffer[: len(data)] = data
         return len(data)

@@ -1,4 +1,4 @@
-"""An imported file as the stream of calls that a capture is: what a profile has of samples, in the index's own form."""
+"""Reads an imported profile as a stream of calls."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Integers = npt.NDArray[np.int64]
 
 
 class ForeignStream:
-    """The samples of an imported file as calls, with all that they refer to; the face is `CaptureStream`'s.
+    """Streams the samples of an imported file as calls, with the interface of `CaptureStream`.
 
-    A sample is a row. What it weighs is in the totals of its kind: so many calls, or so much time.
+    A sample is a row. The totals of its kind hold its weight: a number of calls, or a time.
     """
 
     def __init__(self, path: Path) -> None:
-        """Read the file in the capture folder `path`. Raises FramedexError where it is refused."""
+        """Read the file in the capture folder `path`. Raises FramedexError if it is malformed."""
         metadata = read_metadata(path)
         assert metadata.foreign is not None
         self._fill(read_profile(foreign_file(path), metadata.foreign), path, metadata)
@@ -56,11 +56,11 @@ class ForeignStream:
 
     @property
     def calls(self) -> int:
-        """How many samples there are."""
+        """The number of samples."""
         return len(self._rows)
 
     def next(self, most: int) -> CallBatch:
-        """The next samples by start, `most` at most; none at the end."""
+        """Return up to `most` samples, in order of start; an empty batch at the end."""
         first = self.row
         kind, start, duration, calls, argument = np.array(self._rows[first : first + most]).reshape(-1, 5).T
         self.row += len(kind)
@@ -82,7 +82,7 @@ class ForeignStream:
         )
 
     def _durations(self, kind: Integers, duration: Integers) -> Integers:
-        """How many samples of a thread have which time: rows (function, thread, bucket, samples)."""
+        """Count the samples by thread and duration: rows (function, thread, bucket, samples)."""
         thread = np.array([thread for _, thread in self._kinds], np.int64)[kind]
         pairs, count = np.unique(np.stack([thread, duration], axis=1), axis=0, return_counts=True)
         counted: Counter[tuple[int, int]] = Counter()
@@ -93,7 +93,7 @@ class ForeignStream:
 
 
 def _totals(first: int, kind: Integers, duration: Integers, calls: Integers) -> KindTotals:
-    """What a batch adds to its kinds: the weights of the samples, and which of them is the longest, first and last."""
+    """Sum the weights of a batch by kind, and find the longest, first and last sample of each."""
     order = np.lexsort((np.arange(len(kind)), duration, kind))
     is_last = np.append(kind[order][1:] != kind[order][:-1], True) if len(kind) else np.zeros(0, np.bool_)
     longest = order[is_last]

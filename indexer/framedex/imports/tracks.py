@@ -1,4 +1,4 @@
-"""The tracks and threads of a Perfetto trace, by what its packets tell of them anywhere in the file."""
+"""Collects the tracks and threads of a Perfetto trace, which packets describe anywhere in the file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DEEPEST = 100
 
 @dataclass(frozen=True, slots=True)
 class _Track:
-    """A track: the one that it is part of, 0 for none; its thread where it is one's, and its name."""
+    """A track: its parent, its thread and its name. 0 means no parent or no thread."""
 
     parent: int
     tid: int
@@ -22,13 +22,13 @@ class _Track:
 
 @dataclass(slots=True)
 class Tracks:
-    """What is told of tracks and threads."""
+    """The described tracks and thread names."""
 
     tracks: dict[Hashable, _Track] = field(default_factory=dict)
-    names: dict[int, str] = field(default_factory=dict)  # of threads, by their ids
+    names: dict[int, str] = field(default_factory=dict)  # of threads, by id
 
     def learn(self, packet: Message, sequence: int) -> None:
-        """Learn what a packet tells: the threads of a process, a track, or the thread of a sequence."""
+        """Add the descriptions in a packet: threads of a process, a track, or the thread of a sequence."""
         for thread in map(Message, Message(packet.content(_PROCESSES)).contents(2)):
             self._name(thread.integer(1), thread.text(2))
         if _TRACK in packet:
@@ -43,7 +43,7 @@ class Tracks:
             self._name(thread.integer(2), thread.text(5))
 
     def thread(self, track: Hashable) -> tuple[int, str]:
-        """The id and the name of the thread that a track is of; what is no thread's has id 0."""
+        """The id and name of the thread of a track. The id is 0 for a track without a thread."""
         found = self.tracks.get(track)
         tid, named, seen = 0, [], 0
         while found is not None and seen < _DEEPEST:
@@ -61,5 +61,5 @@ class Tracks:
 
 
 def of_sequence(sequence: int) -> Hashable:
-    """The track of what a sequence has on none."""
+    """The default track of a sequence, for its events without a track."""
     return ("sequence", sequence)

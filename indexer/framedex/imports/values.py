@@ -1,7 +1,7 @@
-"""The values of a profile's samples, and which of them is the weight that the index counts.
+"""Chooses the value of a profile's samples that becomes the weight.
 
-The index knows calls and their time. So one value of a profile is its weight: a time is the time of a call, any other
-value is how many calls it stands for, in its own unit. What the others are stays with each call as its arguments.
+The index stores calls and their time. A weight in time is the duration of a call. Any other weight is a number of
+calls, in its own unit. The other values become arguments of the call.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ class Value(NamedTuple):
 
 
 class Weight(NamedTuple):
-    """What a sample counts: so many calls, which took `duration` nanoseconds together."""
+    """The weight of a sample: its number of calls, and their total `duration` in nanoseconds."""
 
     calls: int
     duration: int
 
 
 class Weighing:
-    """Which of the values of a profile's samples is the weight."""
+    """Splits the values of a sample into its weight and the rest."""
 
     def __init__(self, values: Sequence[Value], wanted: str | None, usual: int = -1) -> None:
-        """`wanted` is the name of the value to weigh by; without it, that at the place `usual` is.
+        """Choose the value named `wanted` as the weight; by default the one at index `usual`.
 
-        Raises FramedexError where no value has that name.
+        Raises FramedexError if no value has that name.
         """
         names = [value.name for value in values]
         if wanted is not None and wanted not in names:
             raise FramedexError(
                 f"Its samples have no value '{wanted}'.",
-                f"Choose one of those that they have: {', '.join(dict.fromkeys(names))}.",
+                f"Choose one of these: {', '.join(dict.fromkeys(names))}.",
             )
         self._chosen = usual % len(values) if wanted is None else names.index(wanted)
         self._scale = _NANOSECONDS.get(values[self._chosen].unit.lower())
-        before = self._chosen - 1  # how often stands before how long, beside which there may be more of both
+        before = self._chosen - 1  # a count comes right before its time
         has_count = self._scale is not None and before >= 0 and values[before].unit.lower() in _COUNTS
         self._count = before if has_count else None
         told = {self._chosen, self._count}
@@ -65,11 +65,11 @@ class Weighing:
 
     @property
     def function(self) -> Function:
-        """What the index has in place of the function that was called: the value, by its name and unit."""
+        """The function of all samples in the index, named after the value and its unit."""
         return Function(PROFILE_BOUNDARY, str(self.value))
 
     def weight(self, values: Sequence[int]) -> Weight:
-        """The weight of a sample, by its values."""
+        """The weight of a sample with these values."""
         chosen = values[self._chosen]
         if self._scale is None:
             return Weight(chosen, 0)
@@ -77,5 +77,5 @@ class Weighing:
         return Weight(count or int(chosen != 0), chosen * self._scale)
 
     def others(self, values: Sequence[int]) -> dict[str, int]:
-        """The values of a sample that its weight does not tell."""
+        """The values of a sample that are not in its weight."""
         return {name: values[place] for place, name in self._others}

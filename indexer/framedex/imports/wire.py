@@ -1,6 +1,6 @@
-"""Protocol buffers of others: a message that fits into memory at once, and the fields of one that does not.
+"""Parses protocol buffers of other tools: whole messages, and streamed fields of messages too large for memory.
 
-What is read raises ValueError where the bytes are not what they should be.
+All functions raise ValueError if the bytes are malformed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import BinaryIO
 from framedex.nativepart import protobuf
 
 LARGEST = 256 << 20
-"""Bytes of one field of a file: more of it is not held."""
+"""The most bytes of one field of a file."""
 
 _VARINT, _LENGTH_DELIMITED = 0, 2
 _FIXED = {1: 8, 5: 4}  # bytes by wire type
@@ -21,21 +21,21 @@ _LONGEST_VARINT = 10  # bytes
 
 
 class CutOffError(ValueError):
-    """The bytes end within a field."""
+    """The bytes are truncated within a field."""
 
     def __init__(self) -> None:
-        super().__init__("it is cut off")
+        super().__init__("it is truncated")
 
 
 class TooLargeError(ValueError):
-    """A field claims to be larger than any that is held."""
+    """A field declares a size above LARGEST."""
 
     def __init__(self, size: int) -> None:
-        super().__init__(f"a part of it claims to have {size:,} bytes")
+        super().__init__(f"one of its fields declares {size:,} bytes")
 
 
 class Message:
-    """The fields of a message by number. What the message has no field for is 0, or empty."""
+    """The fields of a message, by number. A missing field is 0 or empty."""
 
     def __init__(self, content: bytes) -> None:
         self._fields: dict[int, list[int | bytes]] = defaultdict(list)
@@ -46,15 +46,15 @@ class Message:
         return number in self._fields
 
     def numbers(self) -> set[int]:
-        """The numbers of the fields that there are."""
+        """The numbers of the fields in the message."""
         return set(self._fields)
 
     def integer(self, number: int) -> int:
-        """An unsigned integer: the last, if there are several."""
+        """The last unsigned integer of a field."""
         return next((value for value in reversed(self._of(number)) if isinstance(value, int)), 0)
 
     def signed(self, number: int) -> int:
-        """An integer of 64 bits with its sign."""
+        """The last signed 64-bit integer of a field."""
         return signed(self.integer(number))
 
     def integers(self, number: int) -> list[int]:
@@ -68,7 +68,7 @@ class Message:
         return found
 
     def content(self, number: int) -> bytes:
-        """The bytes of a field: the last, if there are several."""
+        """The last bytes of a field."""
         return next((value for value in reversed(self._of(number)) if isinstance(value, bytes)), b"")
 
     def contents(self, number: int) -> list[bytes]:
@@ -76,7 +76,7 @@ class Message:
         return [value for value in self._of(number) if isinstance(value, bytes)]
 
     def text(self, number: int) -> str:
-        """A text."""
+        """The last text of a field."""
         return self.content(number).decode("utf-8", "replace")
 
     def _of(self, number: int) -> list[int | bytes]:
@@ -84,15 +84,15 @@ class Message:
 
 
 def signed(value: int) -> int:
-    """An integer as two's complement of 64 bits."""
+    """Interpret an integer as 64-bit two's complement."""
     value &= (1 << 64) - 1
     return value - (1 << 64) if value >> 63 else value
 
 
 def streamed(file: BinaryIO) -> Iterator[tuple[int, int | bytes]]:
-    """The fields of the message that a file is, one at a time: the number of each, and its integer or bytes.
+    """Yield the fields of the message in a file: number, and integer or bytes.
 
-    Raises CutOffError where the file ends within one.
+    Raises CutOffError if the file ends within a field.
     """
     while True:
         tag = _varint(file, may_end=True)
@@ -107,12 +107,12 @@ def streamed(file: BinaryIO) -> Iterator[tuple[int, int | bytes]]:
         elif wire_type in _FIXED:
             value = int.from_bytes(_read(file, _FIXED[wire_type]), "little")
         else:
-            raise ValueError("it is no protocol buffer")
+            raise ValueError("it is not a valid protocol buffer")
         yield tag >> 3, value
 
 
 def first_fields(head: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """The fields that lie within the first bytes of a message. Raises ValueError where these are of none."""
+    """Yield the complete fields in the first bytes of a message. Raises ValueError if the bytes are not a message."""
     try:
         yield from streamed(io.BytesIO(head))
     except (CutOffError, TooLargeError):
@@ -120,9 +120,9 @@ def first_fields(head: bytes) -> Iterator[tuple[int, int | bytes]]:
 
 
 def within_first_field(head: bytes) -> bytes:
-    """The first bytes of a message without the number and the length of its first field: what that field begins with.
+    """The first bytes of the first field of a message: skips its number and its length.
 
-    A field may be longer than what is looked at, and is not held to be whole.
+    The field may be longer than these bytes.
     """
     length_ends = next((place for place in range(1, min(len(head), _LONGEST_VARINT + 1)) if head[place] < 0x80), 0)
     return head[length_ends + 1 :]
@@ -140,7 +140,7 @@ def _varint(file: BinaryIO, *, may_end: bool = False) -> int | None:
         if byte[0] < 0x80:
             return value
         shift += 7
-    raise ValueError("it is no protocol buffer")
+    raise ValueError("it is not a valid protocol buffer")
 
 
 def _read(file: BinaryIO, size: int) -> bytes:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from framedex.errors import FramedexError
 from framedex.folders import check_index_path
+from framedex.index.file.conventions import FOLLOWED
 from framedex.index.file.database import (
     LOCK_TIMEOUT_S,
     StillConnection,
@@ -22,6 +23,7 @@ from framedex.index.file.database import (
 from framedex.index.file.paths import has_project_moved
 from framedex.index.file.seal import was_changed
 from framedex.index.file.soundness import Attention, is_inconsistent, report_damage
+from framedex.index.file.values import to_storable
 from framedex.index.read.locations import Urls
 from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, Scope, build_capture, frames_by_id
 from framedex.model import Counted
@@ -195,6 +197,15 @@ class Index:
     def incomplete_captures(self) -> frozenset[int]:
         """Return the ids of incompletely indexed captures: in progress, followed, or interrupted."""
         return frozenset(row[0] for row in self._reader.rows("SELECT id FROM main.captures WHERE reading IS NOT NULL"))
+
+    def needs_capture(self, identity: str, path: str, signature: str) -> bool:
+        """Return whether the index lacks this state of a capture. It does not lack a copy of an indexed capture."""
+        query = "SELECT path, signature, reading FROM main.captures WHERE identity = ?"
+        known = next(iter(self._reader.rows(query, to_storable(identity))), None)
+        if known is None:
+            return True
+        is_read = known[1] == signature and known[2] is None
+        return known[0] == to_storable(path) and not is_read and not (known[2] or "").startswith(FOLLOWED)
 
     def capture(self, capture: int) -> CaptureContents:
         """Return the contents of the capture with this id."""

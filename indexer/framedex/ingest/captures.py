@@ -29,6 +29,7 @@ from framedex.errors import FramedexError, SystemLimitError
 from framedex.ffi import parse_ffi_joins
 from framedex.imports.stream import ForeignStream
 from framedex.index import Store
+from framedex.index.file.conventions import FOLLOWED
 from framedex.index.file.values import to_storable
 from framedex.index.write.capture import CaptureTakenError, CaptureWriter
 from framedex.index.write.records import CaptureRecord, FfiRecords, KnownCapture
@@ -53,7 +54,7 @@ AnyStream = CaptureStream | ForeignStream | SharedStream
 def read_states(captures: Sequence[Path]) -> tuple[list[CaptureState], dict[Path, FramedexError]]:
     """Return the current state of each capture, and the reasons why others are unreadable.
 
-    Raises SystemLimitError, which is no capture's fault.
+    Raises SystemLimitError, since such an error does not make a capture unreadable.
     """
     states: dict[str, CaptureState] = {}
     refused: dict[Path, FramedexError] = {}
@@ -267,15 +268,13 @@ def _started_unix_seconds(capture: Capture) -> float:
         return 0.0
 
 
-_FOLLOWER_MARK = re.compile(r"followed by process (\d+), begun at (\d+), since (\d+)")
+_FOLLOWER_MARK = re.compile(rf"{FOLLOWED}(\d+), begun at (\d+), since (\d+)")
 _START_TIME_FIELD = 19  # the index of the field in /proc/PID/stat, counted after the name; see proc(5)
 
 
 def make_follower_mark() -> str:
     """Return a unique mark of this process and this call."""
-    return (
-        f"followed by process {os.getpid()}, begun at {_process_start_ticks(os.getpid())}, since {time.monotonic_ns()}"
-    )
+    return f"{FOLLOWED}{os.getpid()}, begun at {_process_start_ticks(os.getpid())}, since {time.monotonic_ns()}"
 
 
 def is_followed(reading: str | None) -> bool:

@@ -66,6 +66,10 @@ class NotedArgument:
     is_weak: bool
 
 
+KEY_KINDS = ("function", "parameter", "setting", "static argument", "static data", "structure", "usual setting")
+"""The kinds of `Noted.keys`, as native/framedex_native/ffi/trace_keys.py writes them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Noted:
     """JAX's facts about a program that it compiled.

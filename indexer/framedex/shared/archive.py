@@ -1,5 +1,6 @@
-"""The archive that a shared file is: a zip of known parts, each as long and as its digest says. Nothing is unpacked
-by a name of it: what opens it may be given anything.
+"""Reads and writes the archive of a shared file: a zip of known parts, each with its size and digest in the manifest.
+
+The reader trusts no name and no size in the file. It extracts nothing to disk.
 """
 
 from __future__ import annotations
@@ -27,30 +28,30 @@ MANIFEST = "manifest.json"
 DEFINITIONS = "definitions.json"
 
 _PARTS = re.compile(r"definitions\.json|calls/\d{6}|sources/\d{6}")
-_END = struct.Struct("<4s4H2LH")  # of a zip: mark, numbers of disks, entries twice, size and place of the list, comment
+_END = struct.Struct("<4s4H2LH")  # end of central directory: mark, disks, entries twice, size, offset, comment length
 _END_MARK = b"PK\5\6"
 _LONGEST_COMMENT = 1 << 16
 
 _MOST_PARTS = 60_000
-_LARGEST_LIST = 8 << 20  # bytes, as are the next
+_LARGEST_LIST = 8 << 20  # bytes of the central directory; the next limits are in bytes too
 _LARGEST_MANIFEST = 16 << 20
 _LARGEST = {"definitions.json": 512 << 20, "calls": 256 << 20, "sources": 16 << 20}
 _LARGEST_ALL = 16 << 30
 _RATIO = 400
-"""How much smaller an honest file gets by packing, at most; one that is all one byte becomes a thousandth."""
+"""The highest compression ratio of an honest file; a file of one repeated byte reaches 1000."""
 _UNPACKED = 16 << 20
-_LARGEST_VALUES = 1 << 30  # bytes of what JSON holds, as values of Python
+_LARGEST_VALUES = 1 << 30  # bytes of the Python values that JSON becomes
 _BYTES_OF_VALUES = {b"{": 200, b"[": 64, b'"': 30, b",": 36}
 
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same content is to give the same bytes
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # fixed, so that equal contents give equal bytes
 
 
 class DamagedError(ValueError):
-    """A shared file that is not as it was written."""
+    """A shared file is damaged or malformed."""
 
 
 class Writing:
-    """Writes a shared file, part by part; the manifest comes last. A context manager."""
+    """Writes the parts of a shared file, then its manifest. Use it as a context manager."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=False)
@@ -60,16 +61,16 @@ class Writing:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(OSError):  # it has failed already, and would say so a second time from where nobody hears it
+        with suppress(OSError):  # after a failed write, closing the zip fails again
             self._zip.close()
 
     def add(self, name: str, data: bytes) -> None:
-        """Add a part. Raises FramedexError where the file gets too large."""
+        """Add a part. Raises FramedexError if the file gets too large."""
         self._parts[name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         self._write(name, data)
 
     def finish(self, told: Mapping[str, object]) -> None:
-        """Add the manifest, with what it tells beside the parts, and end the file."""
+        """Add the manifest with the members of `told`, and close the archive."""
         manifest = {"format": FORMAT, "version": VERSION, "framedex": FRAMEDEX, **told, "parts": self._parts}
         self._write(MANIFEST, json.dumps(manifest, indent=1).encode())
         self._zip.close()
@@ -77,7 +78,7 @@ class Writing:
     def _write(self, name: str, data: bytes) -> None:
         info = zipfile.ZipInfo(name, _EPOCH)
         info.compress_type = zipfile.ZIP_DEFLATED
-        info.create_system = 3  # whatever system this is
+        info.create_system = 3  # Unix, on every system
         info.external_attr = 0o100644 << 16
         largest = _LARGEST.get(name.partition("/")[0], _LARGEST_MANIFEST)
         is_json = name in (DEFINITIONS, MANIFEST)
@@ -90,14 +91,14 @@ class Writing:
 
 
 def too_large() -> FramedexError:
-    """The error for a capture that no reader would take."""
+    """The error for a capture that exceeds the limits of the reader."""
     return FramedexError(
-        "The capture is too large for one file.", "Record less of the program, with --include, --sample or --limit."
+        "The capture is too large for one file.", "Record fewer calls with --include, --sample or --limit."
     )
 
 
 class Archive:
-    """A shared file that somebody wrote. Raises DamagedError where it is none, and OSError where it cannot be read."""
+    """Reads an untrusted shared file. Raises DamagedError if it is malformed, and OSError if it cannot be read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -109,35 +110,35 @@ class Archive:
                     _check_entries(infos, size)
                     told = parse_json(_content(archive, archive.getinfo(MANIFEST)))
             except _BROKEN as error:
-                raise DamagedError(str(error) or "it is no whole zip file") from error
+                raise DamagedError(str(error) or "it is not a complete zip file") from error
         _check_version(told)
         self.told: Mapping[str, Any] = told
         self._sizes = {info.filename: info.file_size for info in infos}
         parts = told.get("parts")
         if not isinstance(parts, dict) or {MANIFEST, *parts} != set(self._sizes):
-            raise DamagedError("it does not have the parts that it says")
+            raise DamagedError("its parts differ from those in its manifest")
         self._parts = parts
 
     @property
     def batches(self) -> list[str]:
-        """The parts that calls are in, in their order."""
+        """The names of the parts that hold calls, in order."""
         return sorted(name for name in self._sizes if name.startswith("calls/"))
 
     def read(self, name: str) -> bytes:
-        """A part, which is as its digest says. Raises DamagedError."""
+        """The content of a part. Raises DamagedError if it does not match its digest."""
         with open_regular(self._path) as file:
             try:
                 with zipfile.ZipFile(file) as archive:
                     data = _content(archive, archive.getinfo(name))
             except _BROKEN as error:
-                raise DamagedError(f"its part {name} cannot be unpacked") from error
+                raise DamagedError(f"its part {name} cannot be decompressed") from error
         told = self._parts.get(name)
         if not isinstance(told, dict) or told.get("sha256") != hashlib.sha256(data).hexdigest():
-            raise DamagedError(f"its part {name} is not as it was written")
+            raise DamagedError(f"its part {name} does not match its digest")
         return data
 
     def read_json(self, name: str) -> Any:
-        """The JSON of a part. Raises DamagedError."""
+        """Parse the JSON of a part. Raises DamagedError."""
         return parse_json(self.read(name))
 
 
@@ -145,21 +146,21 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EO
 
 
 def fits(head: bytes) -> bool:
-    """Whether a file that begins so may be a shared one."""
+    """Whether a file with these first bytes may be a shared file."""
     return head.startswith(b"PK\3\4")
 
 
 def _check_list(file: IO[bytes]) -> int:
-    """Look at the end of the file, before all its entries are read; its size in bytes."""
+    """Check the limits of the central directory before zipfile reads it. Returns the file size in bytes."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _END.size - _LONGEST_COMMENT))
     tail = file.read()
     at = tail.rfind(_END_MARK)
     if at < 0 or len(tail) - at < _END.size:
-        raise DamagedError("it is no whole zip file: its end is missing")
+        raise DamagedError("it is not a complete zip file: its end is missing")
     _, _, _, _, entries, length, _, _ = _END.unpack_from(tail, at)
     if entries > _MOST_PARTS or length > _LARGEST_LIST:
-        raise DamagedError("it has more parts than a shared capture has")
+        raise DamagedError("it has more parts than a shared capture may have")
     file.seek(0)
     return size
 
@@ -167,51 +168,51 @@ def _check_list(file: IO[bytes]) -> int:
 def _check_entries(infos: list[zipfile.ZipInfo], size: int) -> None:
     names = [info.filename for info in infos]
     if MANIFEST not in names:
-        raise DamagedError("it is no capture that framedex has shared")
+        raise DamagedError("it was not written by framedex share")
     if len(set(names)) != len(names):
-        raise DamagedError("it has a part twice")
+        raise DamagedError("it contains a part twice")
     for info in infos:
         if info.filename != MANIFEST and not _PARTS.fullmatch(info.filename):
-            raise DamagedError("it has a part that no shared capture has")
+            raise DamagedError("it has an unknown part")
         if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise DamagedError("a part of it is packed as no shared capture is")
+            raise DamagedError("one of its parts uses an unsupported compression or encryption")
         if info.file_size > _LARGEST.get(info.filename.partition("/")[0], _LARGEST_MANIFEST):
-            raise DamagedError("a part of it is larger than those of shared captures are")
+            raise DamagedError("one of its parts is larger than a shared capture allows")
     whole = sum(info.file_size for info in infos)
     if whole > min(_LARGEST_ALL, _UNPACKED + _RATIO * size):
-        raise DamagedError("it would get larger by unpacking than a shared capture does")
+        raise DamagedError("its decompressed size is larger than a shared capture allows")
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     with archive.open(info) as part:
         data = part.read(info.file_size + 1)
     if len(data) != info.file_size:
-        raise DamagedError("a part of it is not as long as it says")
+        raise DamagedError("one of its parts does not have its declared size")
     return data
 
 
 def grows_too_large(data: bytes) -> bool:
-    """Whether JSON takes more memory as values of Python than the JSON of a shared capture may."""
+    """Whether JSON needs more memory as Python values than a shared capture allows."""
     return sum(data.count(mark) * size for mark, size in _BYTES_OF_VALUES.items()) > _LARGEST_VALUES
 
 
 def parse_json(data: bytes) -> Any:
-    """The JSON of a part, which a file may repeat a thousand times in few bytes. Raises DamagedError.
+    """Parse the JSON of a part. Raises DamagedError if it is malformed or needs too much memory.
 
-    A shared capture takes five times its bytes as values of Python; empty lists and objects take up to thirty times.
+    The JSON of an honest capture needs five times its size as Python values. Empty lists and objects need up to thirty.
     """
     if grows_too_large(data):
-        raise DamagedError("it says more than a shared capture does")
+        raise DamagedError("its JSON needs more memory than a shared capture allows")
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise DamagedError("what it says cannot be read") from error
+        raise DamagedError("its JSON is malformed") from error
 
 
 def _check_version(told: object) -> None:
     if not isinstance(told, dict) or told.get("format") != FORMAT:
-        raise DamagedError("it is no capture that framedex has shared")
+        raise DamagedError("it was not written by framedex share")
     if told.get("version") != VERSION:
         version = told.get("version")
-        written = f"version {version}" if isinstance(version, int) else "a version that is not told"
-        raise DamagedError(f"it is of {written} of its format, and this framedex reads version {VERSION}: update it")
+        written = f"version {version}" if isinstance(version, int) else "an unknown version"
+        raise DamagedError(f"its format has {written}; this framedex reads version {VERSION}: update framedex")

@@ -1,7 +1,7 @@
-"""Batches of calls as bytes: a head in JSON, then columns of integers, each as narrow as its values allow.
+"""Encodes batches of calls: a JSON head, then columns of integers with the narrowest width that fits.
 
-The head is preceded by its length in 4 bytes; it has what is new among kinds, arguments and chains, and of each column
-its width in bytes and its length. Everything is little-endian. Starts are told by what they are after the one before.
+The length of the head comes first, in 4 bytes. The head has the new kinds, arguments and chains, and the width and
+length of each column. Integers are little-endian. Starts are stored as differences.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _TABLES = {"samples": 2, "spans": 3, "durations": 4, "changed": 4, "numbers": 2,
 _TOTALS = tuple(field.name for field in fields(KindTotals))
 _OBJECTS = tuple(field.name for field in fields(ObjectColumns))
 _WIDTHS = (1, 2, 4, 8)
-_MOST_VALUES = 1 << 26  # of all columns of a batch, each of which becomes 8 bytes; a batch has 262,144 calls
-_DEEPEST = 64  # levels of arguments; those that were recorded have a few
+_MOST_VALUES = 1 << 26  # in all columns of a batch, at 8 bytes in memory; a batch has 262,144 calls
+_DEEPEST = 64  # levels of nesting in arguments; recorded arguments have a few
 _COLUMNS = len(_OF_CALLS) + len(_TOTALS) + len(_TABLES) + len(_OBJECTS)
 
 NO_OBJECT = -(1 << 63)
-"""What stands in columns of objects for what there is not."""
+"""Marks a missing value in a column of objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How many there are of what calls refer to."""
+    """The numbers of definitions that calls may refer to."""
 
     boundaries: int
     threads: int
@@ -44,9 +44,9 @@ class Bounds:
 
 
 def written(batch: CallBatch, arguments: Callable[[str], str], text: Callable[[str], str]) -> bytes:
-    """A batch as bytes: arguments, which are JSON, as `arguments` gives them, and any text as `text` does then.
+    """Encode a batch. `arguments` redacts the JSON of arguments; `text` then redacts every text.
 
-    Raises FramedexError for a batch that is too large to share.
+    Raises FramedexError if the batch is too large to share.
     """
     columns = [_narrow(column) for column in _columns_of(batch)]
     head = {
@@ -82,14 +82,14 @@ def _narrow(column: Integers) -> npt.NDArray[Any]:
 
 
 class Reading:
-    """Reads the batches of a capture in their order. What is not as it was written raises ValueError."""
+    """Decodes the batches of a capture in order. Raises ValueError if a batch is malformed."""
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
         self._rows = self._kinds = self._arguments = self._chains = self._objects = 0
 
     def batch(self, data: bytes) -> CallBatch:
-        """The next batch."""
+        """Decode the next batch."""
         head, columns = _split(data)
         kinds = tuple(CallKind(*_integers(kind, 4)) for kind in head["kinds"])
         arguments, types = _texts(head["arguments"]), _texts(head["types"])
@@ -103,7 +103,7 @@ class Reading:
         tables = {name: next(taken).reshape(-1, width) for name, width in _TABLES.items()}
         objects = ObjectColumns(**dict(zip(_OBJECTS, taken, strict=False)))
         if head["first"] != self._rows:
-            raise ValueError("its calls do not follow on one another")
+            raise ValueError("its batches of calls are not consecutive")
         batch = CallBatch(
             self._rows, kinds, arguments, totals=totals, types=types, objects=objects, chains=chains, **calls, **tables
         )
@@ -112,7 +112,7 @@ class Reading:
         return batch
 
     def _check(self, batch: CallBatch) -> None:
-        """Whether all that a batch refers to is there."""
+        """Raise ValueError if a batch refers to anything that does not exist."""
         bounds, rows = self._bounds, self._rows + len(batch)
         self._kinds += len(batch.kinds)
         self._arguments += len(batch.arguments)
@@ -121,7 +121,7 @@ class Reading:
             ends = (bounds.boundaries, bounds.threads, bounds.stacks)
             numbers = (kind.function, kind.thread, kind.stack)
             if not all(0 <= number < end for number, end in zip(numbers, ends, strict=True)):
-                raise ValueError("a kind of calls refers to what is not there")
+                raise ValueError("a kind of calls refers to a missing definition")
         for chain in batch.chains:
             _within(np.array(chain, np.int64), 0, bounds.frames)
         for name in _OF_CALLS:
@@ -131,7 +131,7 @@ class Reading:
         _within(batch.start, 0, 1 << 62)
         _within(batch.duration, -1, 1 << 62)
         if np.any(batch.inside < 0) or np.any(batch.inside > np.arange(self._rows, rows)):
-            raise ValueError("a call is inside of one that is not there")
+            raise ValueError("a call has a missing parent")
         self._check_totals(batch, rows)
         self._check_objects(batch, rows)
         _within(batch.links[:, 0], 0, rows)
@@ -148,9 +148,9 @@ class Reading:
             _within(column, -(1 << 60), 1 << 60)
         made = np.bincount(batch.kind, minlength=self._kinds)
         told = np.zeros(self._kinds, np.int64)
-        np.add.at(told, totals.kind, totals.calls)  # a sample that another recorder took may count many
+        np.add.at(told, totals.kind, totals.calls)  # an imported sample may count several calls
         if np.any(totals.calls < 0) or np.any(told < made):
-            raise ValueError("its totals are not those of its calls")
+            raise ValueError("its totals do not match its calls")
         for column in (totals.longest_call, totals.first_call, totals.latest_call, batch.changed[:, 0]):
             _within(column, 0, rows)
         for column in (batch.samples[:, 0], batch.spans[:, 0], batch.changed[:, 1]):
@@ -181,22 +181,22 @@ class Reading:
 
 
 def _split(data: bytes) -> tuple[dict[str, Any], list[Integers]]:
-    """The head and the columns."""
+    """Split a batch into its head and its columns."""
     at = _LENGTH + int.from_bytes(data[:_LENGTH], "little")
     head = parse_json(data[_LENGTH:at])
     if not isinstance(head, dict) or len(head["columns"]) != _COLUMNS:
-        raise ValueError("a batch has no head")
+        raise ValueError("the head of a batch is malformed")
     columns, held = [], 0
     for width, length in (_integers(column, 2) for column in head["columns"]):
         if width not in _WIDTHS or not 0 <= length <= (len(data) - at) // width:
-            raise ValueError("a column is cut off")
+            raise ValueError("a column is truncated")
         held += length
         if held > _MOST_VALUES:
-            raise ValueError("its columns are longer than those of a shared capture")
+            raise ValueError("its columns are longer than a shared capture allows")
         columns.append(np.frombuffer(data, f"<i{width}", length, at).astype(np.int64))
         at += width * length
     if at != len(data):
-        raise ValueError("there is more than columns")
+        raise ValueError("a batch has data after its columns")
     return head, columns
 
 
@@ -204,21 +204,21 @@ def _integers(values: object, length: int | None) -> list[int]:
     if not isinstance(values, list) or length not in (None, len(values)):
         raise ValueError("a list of integers is malformed")
     if not all(type(value) is int and -(1 << 63) <= value < 1 << 63 for value in values):
-        raise ValueError("what is to be an integer is none")
+        raise ValueError("a value is not a 64-bit integer")
     return values
 
 
 def _texts(values: object) -> tuple[str, ...]:
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise ValueError("what is to be a text is none")
+        raise ValueError("a list of strings is malformed")
     return tuple(values)
 
 
 def _check_arguments(text: str) -> None:
-    """Raise ValueError or RecursionError where arguments of a call are no JSON as calls have it."""
+    """Raise ValueError or RecursionError if the arguments of a call are not a JSON object of limited depth."""
     value = json.loads(text)
     if not isinstance(value, dict):
-        raise ValueError("arguments of a call are told otherwise")
+        raise ValueError("the arguments of a call are not a JSON object")
     if text.count("[") + text.count("{") <= _DEEPEST:
         return
     inner: list[Any] = [value]
@@ -226,14 +226,14 @@ def _check_arguments(text: str) -> None:
         values = [each for of in inner for each in (of.values() if isinstance(of, dict) else of)]
         inner = [each for each in values if isinstance(each, dict | list)]
     if inner:
-        raise ValueError("arguments of a call are nested too deeply")
+        raise ValueError("the arguments of a call are nested too deeply")
 
 
 def _as_many(column: Integers, length: int) -> None:
     if len(column) != length:
-        raise ValueError("columns of another length")
+        raise ValueError("its columns differ in length")
 
 
 def _within(column: Integers, least: int, end: int) -> None:
     if column.size and (int(np.min(column)) < least or int(np.max(column)) >= end):
-        raise ValueError("it refers to what is not there")
+        raise ValueError("a reference is out of range")

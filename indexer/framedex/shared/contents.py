@@ -1,6 +1,6 @@
-"""What a shared file says of a capture beside its calls: names and lines as the index had them where it was shared.
+"""The definitions in a shared file: the names and lines from the index of the machine that shared the capture.
 
-Nothing in it is looked up by a binary, a code object or a program, so none of those is in the file.
+The reader needs no binary, code object or program, so the file has none.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from framedex.releases import Build
 
 @dataclass(frozen=True, slots=True)
 class SharedPlace:
-    """A line, by the place of its file in `Definitions.paths`."""
+    """A source line. `path` is an index into `Definitions.paths`."""
 
     path: int
     line: int
@@ -24,9 +24,9 @@ class SharedPlace:
 
 @dataclass(frozen=True, slots=True)
 class SharedFunction:
-    """What names a function, as `FunctionRecord` has it; `module` is a place in `Definitions.paths`.
+    """The identity of a function, as in `FunctionRecord`. `module` is an index into `Definitions.paths`.
 
-    What an index makes of that by itself is not told, so that no file can say it otherwise of a function that is here.
+    Derived fields are left out. The reader computes them, so a file cannot change them for a function of this machine.
     """
 
     language: Language
@@ -40,9 +40,9 @@ class SharedFunction:
 
 @dataclass(frozen=True, slots=True)
 class SharedFrame:
-    """A logical frame, by the place of its function in `Definitions.functions`.
+    """A logical frame. `function` is an index into `Definitions.functions`.
 
-    `recorded` is its exact line, `found` what is known of it elsewise; `line` is that of Python which is of no file.
+    `recorded` is the exact line, and `found` an inferred one. `line` is the line in Python code without a file.
     """
 
     function: int
@@ -56,7 +56,7 @@ class SharedFrame:
 
 @dataclass(frozen=True, slots=True)
 class SharedHandler:
-    """An FFI handler: the capture's frame at its entry, its signature, and the frame of what it was made from."""
+    """An FFI handler: the frame at its entry, its signature, and the frame of its implementation."""
 
     frame: int
     signature: HandlerSignature | None
@@ -65,7 +65,7 @@ class SharedHandler:
 
 @dataclass(frozen=True, slots=True)
 class SharedSite:
-    """A site of an `ffi_call`, as `SiteRecord` has it."""
+    """A site of an `ffi_call`, as in `SiteRecord`."""
 
     key: str
     target: str
@@ -76,7 +76,7 @@ class SharedSite:
 
 @dataclass(frozen=True, slots=True)
 class SharedLines:
-    """Ops of a program that are alike, with the lines that they come from, innermost first: file, line, function."""
+    """Equal ops of a program, with their source frames, innermost first: file, line, function."""
 
     kind: str
     name: str
@@ -86,7 +86,7 @@ class SharedLines:
 
 @dataclass(frozen=True, slots=True)
 class SharedProgram:
-    """A compiled program, as it was read: none of its code."""
+    """The parsed parts of a compiled program, without its code."""
 
     size: int
     name: str
@@ -97,7 +97,7 @@ class SharedProgram:
 
 @dataclass(frozen=True, slots=True)
 class SharedSource:
-    """The text of a file that a capture leads to: a member of the archive, and the file in `Definitions.paths`."""
+    """A shared source text: its member in the archive, and the index of its file in `Definitions.paths`."""
 
     path: int
     member: str
@@ -106,10 +106,10 @@ class SharedSource:
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """All that calls refer to. `metadata` is JSON as capture.json has it; frames of one recorded frame stand together.
+    """Everything that calls refer to. `metadata` is JSON as in capture.json.
 
-    `descriptions` are those of FFI: kind and JSON. `programs`, `options` and `notes` are known by the names that calls
-    have for them.
+    `frames` has the logical frames of each recorded frame. `descriptions` are FFI descriptions: kind and JSON.
+    The keys of `programs`, `options` and `notes` are the names in the arguments of calls.
     """
 
     metadata: str

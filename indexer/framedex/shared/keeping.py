@@ -1,4 +1,4 @@
-"""Makes the folder that a shared file was copied into a capture: its metadata, and the texts that it has of sources."""
+"""Turns a folder with a copied shared file into a capture: writes its metadata and its source texts."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from framedex.shared.archive import Archive, DamagedError
 from framedex.shared.reading import read_definitions, refusing
 
 EXCERPTS = "excerpts.json"
-"""Which files below `sources/` hold what of which recorded files."""
+"""Maps recorded files to their texts below `sources/`, as JSON."""
 
 _FOLDER = "sources"
 _NAME = re.compile(r"\w[\w .+-]{0,99}\.\w{1,9}", re.ASCII)
 
 
 def keep_shared(folder: Path, foreign: Foreign) -> None:
-    """Make a folder that has the shared file a capture. Raises FramedexError where the file is refused, and OSError.
+    """Turn a folder with a shared file into a capture. Raises FramedexError if the file is malformed, and OSError.
 
-    No name in the file is a path here: a text lies below a number, and has the name of its file where that is plain.
+    No path in the file becomes a path here. Each text gets a numbered folder, and keeps its file name if that is plain.
     """
     with refusing(Path(foreign.origin)):
         metadata, texts = _read(foreign_file(folder))
@@ -35,14 +35,14 @@ def keep_shared(folder: Path, foreign: Foreign) -> None:
         file = folder / _FOLDER / str(number) / (name if _NAME.fullmatch(name) else "source.py")
         file.parent.mkdir(parents=True)
         file.write_bytes(text)
-        file.chmod(0o444)  # it is what was recorded, and nobody's to edit
+        file.chmod(0o444)  # a recorded text must not be edited
         written[path] = str(file.relative_to(folder))
     (folder / EXCERPTS).write_text(json.dumps(written), "utf-8")
     write_foreign_metadata(folder, told)
 
 
 def kept_excerpts(folder: Path) -> dict[str, str]:
-    """The files here that hold the texts of recorded files, by their paths; none where it is no shared capture."""
+    """The local copies of recorded files, by recorded path; empty for a capture that is not shared."""
     try:
         told = json.loads(read_regular_text(folder / EXCERPTS))
     except (OSError, ValueError, RecursionError):
@@ -56,10 +56,10 @@ def _read(path: Path) -> tuple[dict[str, object], dict[str, bytes]]:
     Metadata.parse(definitions.metadata)
     metadata = json.loads(definitions.metadata)
     if not isinstance(metadata, dict):
-        raise DamagedError("it does not say what was recorded")
+        raise DamagedError("its metadata is malformed")
     texts = {}
     for source in definitions.sources:
         if source.path < 0 or not source.member.startswith("sources/"):
-            raise DamagedError("a text of it is of no file")
+            raise DamagedError("one of its source texts has no file")
         texts[definitions.paths[source.path]] = archive.read(source.member)
     return metadata, texts

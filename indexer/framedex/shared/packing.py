@@ -1,4 +1,4 @@
-"""Dataclasses as JSON and back: a list of the fields of each, read strictly by the types of the fields."""
+"""Converts dataclasses to JSON lists of their fields, and validates those lists by the field types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Packed = TypeVar("Packed")
 
 
 def packed(value: Any, text: Callable[[str], str]) -> Any:
-    """A value as JSON has it; every text in it as `text` gives it, but for names of enumerations."""
+    """Convert a value to JSON values. `text` redacts every string except enumeration values."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, str):
@@ -28,7 +28,7 @@ def packed(value: Any, text: Callable[[str], str]) -> Any:
 
 
 def unpacked(kind: type[Packed], value: Any) -> Packed:
-    """What was packed of this class. Raises ValueError where it is anything else."""
+    """Rebuild an instance of a class from its packed form. Raises ValueError if the form does not match the class."""
     found: Packed = _value(kind, value)
     return found
 
@@ -48,12 +48,12 @@ def _value(kind: Any, value: Any) -> Any:
             raise ValueError("a mapping is malformed")
         return {key: _value(get_args(kind)[1], each) for key, each in value.items()}
     if type(value) is not kind or (kind is int and not -(1 << 63) <= value < 1 << 63):
-        raise ValueError(f"a value that is no {kind.__name__}")
+        raise ValueError(f"a value is not of type {kind.__name__}")
     return value
 
 
 def _made(kind: Any, value: Any) -> Any:
-    """An instance of a dataclass. A file of an older framedex may lack its last fields: they have defaults, then."""
+    """Build a dataclass. Last fields missing in a file of an older framedex get their defaults."""
     hints = _types_of(kind)
     if not isinstance(value, list) or not _least_fields(kind) <= len(value) <= len(hints):
         raise ValueError(f"{kind.__name__} is malformed")
@@ -66,7 +66,7 @@ def _tuple(inner: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
     if inner[-1] is Ellipsis:
         return tuple(_value(inner[0], each) for each in value)
     if len(value) != len(inner):
-        raise ValueError("a list of another length")
+        raise ValueError("a list has the wrong length")
     return tuple(map(_value, inner, value))
 
 

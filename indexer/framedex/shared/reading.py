@@ -1,4 +1,4 @@
-"""A shared file as the stream of calls that a capture is; the face is `CaptureStream`'s."""
+"""Reads a shared file as a stream of calls, with the interface of `CaptureStream`."""
 
 from __future__ import annotations
 
@@ -32,41 +32,41 @@ from framedex.shared.tables import Records
 _MOST_IN_STACKS = 20_000_000
 _MOST_FRAMES = 4_000_000
 UNSOUND = (ValueError, LookupError, TypeError, OverflowError, RecursionError)
-"""What reading raises where a file that somebody wrote does not hold together."""
+"""The exceptions that a malformed file can raise while it is read."""
 
 
 @contextmanager
 def refusing(path: Path) -> Iterator[None]:
-    """Inside, the shared file at a path is read: a context manager. Raises FramedexError where it is not sound."""
+    """Context manager that turns errors of reading the shared file at a path into FramedexError."""
     try:
         yield
     except (OSError, *UNSOUND) as error:
         said = error.strerror or error if isinstance(error, OSError) else error
-        told = said if isinstance(error, (OSError, ValueError)) else "it does not hold together"
+        told = said if isinstance(error, (OSError, ValueError)) else "its contents are inconsistent"
         raise FramedexError(
             f"{path} cannot be read as a shared capture: {told}.",
-            "Nothing of it was imported. Ask for the file again, or share the capture again.",
+            "Nothing was imported. Get a new copy of the file, or have the capture shared again.",
         ) from error
 
 
 def read_definitions(archive: Archive) -> Definitions:
-    """All that calls refer to. Raises ValueError or LookupError where it does not hold together."""
+    """Read the definitions of a shared file. Raises ValueError or LookupError if they are inconsistent."""
     definitions = unpacked(Definitions, archive.read_json(DEFINITIONS))
     frames = len(definitions.frames)
     if frames > _MOST_FRAMES or sum(len(stack.frames) + len(stack.python) for stack in definitions.stacks) > (
         _MOST_IN_STACKS
     ):
-        raise DamagedError("it has more frames than a shared capture has")
+        raise DamagedError("it has more frames than a shared capture allows")
     if not all(definitions.frames):
-        raise DamagedError("a frame of it has no function")
+        raise DamagedError("one of its frames has no function")
     for stack in definitions.stacks:
         if not all(0 <= frame < frames for frame in (*stack.frames, *stack.python)):
-            raise DamagedError("a stack refers to a frame that is not there")
+            raise DamagedError("a stack refers to a missing frame")
     for handler in definitions.handlers:
         if not 0 <= handler.frame < frames:
-            raise DamagedError("a handler refers to a frame that is not there")
+            raise DamagedError("a handler refers to a missing frame")
     if not all(build.component in REPOSITORIES for build in definitions.builds):
-        raise DamagedError("a version of it is of no component that there is")
+        raise DamagedError("it names the version of an unknown component")
     _check_programs(definitions)
     return definitions
 
@@ -75,16 +75,16 @@ def _check_programs(definitions: Definitions) -> None:
     for program in definitions.programs.values():
         for lines in program.lines:
             if not all(0 <= path < len(definitions.paths) for path, _, _ in lines.frames) or lines.ops < 0:
-                raise DamagedError("a program refers to a file that is not there")
+                raise DamagedError("a program refers to a missing file")
     if not all(isinstance(json.loads(text), dict) for text in definitions.options.values()):
-        raise DamagedError("options of a compilation are none")
+        raise DamagedError("the options of a compilation are malformed")
 
 
 class SharedStream:
-    """The calls of a shared capture, with all that they refer to."""
+    """Streams the calls and definitions of a shared capture."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file in the capture folder `path`. Raises FramedexError where it is refused."""
+        """Read the shared file in the capture folder `path`. Raises FramedexError if it is malformed."""
         metadata = read_metadata(path)
         assert metadata.foreign is not None
         self._origin = Path(metadata.foreign.origin)
@@ -105,7 +105,7 @@ class SharedStream:
             for site in definitions.sites
         )
         if not all(0 <= site.user_frame < len(site.frames) for site in self.sites):
-            raise DamagedError("a site refers to a frame that is not there")
+            raise DamagedError("a site refers to a missing frame")
         self._handlers = {handler.frame: handler for handler in definitions.handlers}
         self._batches = iter(self._archive.batches)
         bounds = (len(definitions.boundaries), len(definitions.threads), len(definitions.stacks))
@@ -129,7 +129,7 @@ class SharedStream:
         )
 
     def next(self, most: int) -> CallBatch:
-        """The next calls by start, as many as were shared together; none at the end."""
+        """Return the next shared batch of calls, in order of start; an empty batch at the end."""
         with refusing(self._origin):
             batch = self._next()
         self.row += len(batch)
@@ -138,14 +138,14 @@ class SharedStream:
     def _next(self) -> CallBatch:
         name = next(self._batches, None)
         if name is None:
-            raise DamagedError("it has fewer calls than it says")
+            raise DamagedError("it has fewer calls than it declares")
         batch = self._reading.batch(self._archive.read(name))
         if (self.calls and not len(batch)) or self.row + len(batch) > self.calls:
-            raise DamagedError("it has other calls than it says")
+            raise DamagedError("its number of calls differs from the one it declares")
         return batch
 
     def handler(self, entry: int) -> HandlerRecord | None:
-        """The FFI handler that is entered at a frame of the capture."""
+        """The FFI handler whose entry is a frame of the capture."""
         found = self._handlers.get(entry)
         if found is None:
             return None
@@ -153,7 +153,7 @@ class SharedStream:
         return HandlerRecord(entry, found.signature, implementation)
 
     def program(self, name: str) -> KeptProgram | None:
-        """A program by the name that calls have for it. It is told from all that were kept as they came."""
+        """The program with this name in the arguments of calls. A prefix of its key marks it as shared."""
         found = self.definitions.programs.get(name)
         if found is None:
             return None
@@ -165,7 +165,7 @@ class SharedStream:
         return self.definitions.options.get(name)
 
     def note(self, name: str) -> str | None:
-        """What JAX knew of a program, as JSON."""
+        """The JAX note of a program, as JSON."""
         found = self.definitions.notes.get(name)
         return None if found is None else json.dumps(asdict(found))
 

@@ -1,4 +1,4 @@
-"""Names and places of a capture's frames in the form of a shared file: each path and each function once."""
+"""Converts frames to the form of a shared file, which stores each path and function once, and back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from framedex.sources import short_name
 
 
 class Tables:
-    """Collects paths and functions, by their numbers."""
+    """Numbers the paths and functions of frames."""
 
     def __init__(self) -> None:
         self._paths: dict[str, int] = {}
@@ -21,12 +21,12 @@ class Tables:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The paths, by their numbers."""
+        """The paths, ordered by number."""
         return tuple(self._paths)
 
     @property
     def functions(self) -> tuple[SharedFunction, ...]:
-        """The functions, by their numbers."""
+        """The functions, ordered by number."""
         return tuple(self._shared)
 
     def path(self, path: str) -> int:
@@ -34,7 +34,7 @@ class Tables:
         return self._paths.setdefault(path, len(self._paths))
 
     def frame(self, record: FrameRecord) -> SharedFrame:
-        """A frame, whose function and files are collected."""
+        """Convert a frame, and number its function and files."""
         return SharedFrame(
             function=self._function(record.function),
             offset=record.offset,
@@ -67,7 +67,7 @@ class Tables:
 
 
 class Records:
-    """Makes records of the frames in a shared file. Raises LookupError where one refers to what is not there."""
+    """Converts the frames of a shared file to records. Raises LookupError for a reference out of range."""
 
     def __init__(self, definitions: Definitions) -> None:
         self._paths = definitions.paths
@@ -75,7 +75,7 @@ class Records:
         self._functions = tuple(map(self._function, definitions.functions))
 
     def frame(self, frame: SharedFrame) -> FrameRecord:
-        """The record of a frame: of no binary, since nothing proves that it is of one that is here."""
+        """Convert a frame to a record without a binary: nothing proves that a local binary is the same one."""
         return FrameRecord(
             function=self._functions[_position(frame.function)],
             module=None,

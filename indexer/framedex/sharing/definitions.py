@@ -1,4 +1,4 @@
-"""The rules for what calls refer to: the fields of each class that stay, and their form. All other texts are empty."""
+"""The redaction rules for definitions: the fields that stay, by class. All other texts become empty."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from framedex.ffi.joins import BOUNDARY, find_metadata_site_keys, split_function
 from framedex.ffi.model import Signature as HandlerSignature
 from framedex.model import Function, Metadata, Noted, NotedArgument, Parameter, Signature, Thread
+from framedex.model.programs import KEY_KINDS
 from framedex.releases import REPOSITORIES, Build
 from framedex.shared.contents import (
     Definitions,
@@ -51,18 +52,18 @@ _JOINS = frozenset({"exact", "single", "ambiguous", "by_target"})
 
 
 class DefinitionRules:
-    """Redacts definitions: every class is emptied first, so that a field without a rule says nothing."""
+    """Redacts definitions. It empties every class first, so a field without a rule stays empty."""
 
     def __init__(self, replacement: Replacement, names: Names, paths: PlainPaths) -> None:
         self._replacement = replacement
         self._names = names
         self._paths = paths
-        self._plain: tuple[str, ...] = ()  # the paths, before names in them are hidden
+        self._plain: tuple[str, ...] = ()  # paths with redacted folders, before their names are hidden
         self._targets: list[str] = []
         self._description_rules = self._rules_by_kind()
 
     def redact(self, definitions: Definitions) -> Definitions:
-        """The definitions, with what is harmless."""
+        """Return the redacted definitions."""
         self._plain = tuple(map(self._paths.file, definitions.paths))
         self._names.add_definitions(definitions, self._plain)
         self._targets = [
@@ -91,7 +92,7 @@ class DefinitionRules:
     # Files and functions
 
     def _file(self, name: str) -> str:
-        """A file, also one by a relative name or one of another system, as other recorders tell them."""
+        """Redact the name of a file. Other recorders also write relative names, and names from other systems."""
         plain = self._paths.file(name)
         self._replacement.counts["path"] += plain != name
         return self._names.file(plain)
@@ -123,7 +124,7 @@ class DefinitionRules:
     # FFI
 
     def _sites(self, before: Definitions, after: Definitions) -> tuple[SharedSite, ...]:
-        """The sites with their new keys. A site that only a program's metadata names has its key from that metadata."""
+        """Redact sites, and give them new keys. A site known only from program metadata gets its key from there."""
         keys = dict(
             zip(find_metadata_site_keys(before.descriptions), find_metadata_site_keys(after.descriptions), strict=True)
         )
@@ -158,7 +159,7 @@ class DefinitionRules:
         return kind, json.dumps({key: rules[key](value) for key, value in told.items() if key in rules})
 
     def _rules_by_kind(self) -> Mapping[str, Mapping[str, Callable[[Any], Any]]]:
-        """What stays of each kind of description, by the keys of docs/reference/capture-format.md."""
+        """The rules for each kind of description, by the keys of docs/reference/capture-format.md."""
         target, platform = self._text_rule(self._names.target), self._text_rule(self._platform)
         site = self._text_rule(self._replacement.site)
         shapes = self._text_rule(lambda text: text if harmless.is_plain_value("arguments", text) else GONE)
@@ -217,7 +218,7 @@ class DefinitionRules:
         )
 
     def _lines(self, lines: SharedLines) -> SharedLines:
-        root, scoped, _ = lines.name.partition("/")  # what follows are scopes and a primitive, as people name them
+        root, scoped, _ = lines.name.partition("/")  # scopes and a primitive follow, which users name
         kind = self._names.operation(lines.kind)
         root = self._names.program(root) if root else ""
         return replace(
@@ -252,7 +253,7 @@ class DefinitionRules:
         )
 
     def _attribute(self, value: str) -> str:
-        """The value of an attribute: a flag, a number, or a sharding with its axes by numbers."""
+        """Redact an attribute. A flag or number stays; a sharding keeps its form, with numbered axes."""
         if value in ("", "true", "false", "default", "auto") or value.isdecimal() or harmless.is_sharding(value):
             return value
         plain = _AXES.sub(lambda match: self._names.axis(match[0][1:-1]), value)
@@ -261,7 +262,7 @@ class DefinitionRules:
         return self._marked_digest(value)
 
     def _marked_digest(self, value: str) -> str:
-        """A mark that differs where the text differs."""
+        """A mark with a digest, so that different texts keep different marks."""
         self._replacement.counts["constant"] += 1
         return f"(redacted {self._replacement.digest(value)[:8]})"
 
@@ -289,7 +290,13 @@ class DefinitionRules:
                 for each in note.arguments
             ),
             statics=tuple((self._replacement.gone("argument"), GONE) for _ in note.statics),
+            keys=None if note.keys is None else tuple(self._key(*key) for key in note.keys),
         )
+
+    def _key(self, kind: str, subject: str, value: str) -> tuple[str, str, str]:
+        """Redact a fact about a trace; equal values stay equal, so that the cause of a recompilation is still known."""
+        known = kind if kind in KEY_KINDS else GONE
+        return known, self._names.other("subject", subject), self._names.other("value", value)
 
     # The run
 
@@ -348,7 +355,7 @@ class DefinitionRules:
         return json.dumps(plain)
 
     def _command(self, words: Sequence[str], paths: Sequence[str]) -> list[str]:
-        """A command: its interpreter stays, and a script whose name stays as the name of a recorded file."""
+        """Redact a command. The interpreter stays, and so does a script that is one of the kept files."""
         scripts = {path.rpartition("/")[2] for path in paths}
         return [self._word(word, scripts) for word in words]
 

@@ -1,4 +1,4 @@
-"""Empties every text of a dataclass, by the types of its fields: a new field stays empty until a rule fills it."""
+"""Empties all texts of a dataclass by the types of its fields, so a new field stays empty until a rule fills it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Emptied = TypeVar("Emptied")
 
 
 def empty_texts(value: Emptied) -> Emptied:
-    """A dataclass with an empty text for each text in it, however deep. Mappings, whose keys are texts, are empty.
+    """Copy a dataclass with all texts emptied, at any depth. Mappings become empty, since their keys are texts.
 
-    Texts in tuples stay in number. Numbers, flags and members of enumerations stay.
+    Tuples keep their length. Numbers, flags and members of enumerations stay.
     """
     found: Emptied = _empty(type(value), value)
     return found

@@ -1,4 +1,4 @@
-"""The texts that a shared file has of source files: what is neither in public nor otherwise to be had elsewhere."""
+"""Selects the source texts of a shared file: files that are neither installed packages nor public."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from framedex.shared.keeping import kept_excerpts
 from framedex.sources.file_versions import file_state
 
 AROUND = 5
-"""Lines before and after each line that a capture leads to."""
+"""Lines of context before and after each referenced line."""
 
 _LARGEST = 16 << 20  # bytes of a file
 _MOST = 10_000  # files
 
 
 class Sources(StrEnum):
-    """Which texts are shared."""
+    """The amount of source text to share."""
 
     NONE = "none"
     LINES = "lines"
@@ -36,7 +36,7 @@ class Sources(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The texts by their members in the archive, the definitions that name them, and which files are not there."""
+    """The texts by archive member, the definitions that name them, and the problems with files."""
 
     members: Mapping[str, str]
     definitions: Definitions
@@ -44,9 +44,9 @@ class Texts:
 
 
 def excerpts(definitions: Definitions, contents: CaptureContents, sources: Sources) -> Texts:
-    """The texts of the files that a capture leads to.
+    """Collect the texts of the files that a capture refers to.
 
-    A file counts that was not installed, has no public page, and is as it was when it was recorded.
+    Skips installed files, files with a public page, and files that changed since the recording.
     """
     if sources is Sources.NONE:
         return Texts({}, definitions, ())
@@ -69,14 +69,14 @@ def excerpts(definitions: Definitions, contents: CaptureContents, sources: Sourc
 
 
 def is_own(path: str, definitions: Definitions) -> bool:
-    """Whether a file is of the one who shares: none that was installed, and none with a public page."""
+    """Whether a file belongs to the sharing user: it is neither installed nor public."""
     installed = "/site-packages/" in path or "/dist-packages/" in path
     is_file = is_local(path) and not is_process_path(path)
     return is_file and not installed and published(path, definitions.builds) is None
 
 
 def _lines(definitions: Definitions) -> Mapping[int, set[int]]:
-    """The lines that are recorded, and those that functions begin on, by file."""
+    """The referenced lines by file: recorded lines, and first lines of functions."""
     found: dict[int, set[int]] = defaultdict(set)
     for place in _places(definitions):
         found[place.path].add(place.line)
@@ -99,7 +99,7 @@ def _places(definitions: Definitions) -> Iterator[SharedPlace]:
 
 
 def _text(path: str, contents: CaptureContents, is_kept: bool) -> str | None:
-    """The text of a file; None where it is not here, or not as it was recorded. What was shared already is kept."""
+    """The text of a file; None if it is missing or changed since the recording. Texts from an earlier share stay."""
     state = file_state(path)
     if state is None or state.size > _LARGEST:
         return None
@@ -112,11 +112,11 @@ def _text(path: str, contents: CaptureContents, is_kept: bool) -> str | None:
 
 
 def _excerpt(text: str, lines: set[int]) -> str:
-    """The lines around some lines, at their numbers: those between are empty."""
+    """Keep the lines around some lines, and empty the others. Line numbers stay the same."""
     kept = {near for line in lines for near in range(line - AROUND, line + AROUND + 1)}
     return "\n".join(line if number in kept else "" for number, line in enumerate(text.split("\n"), 1))
 
 
 def _problems(changed: list[str]) -> Iterator[str]:
     if changed:
-        yield f"Left out: sources that are not here as they were recorded: {words.first_names(changed, 'file')}."
+        yield f"Left out, missing or changed since the recording: {words.first_names(changed, 'file')}."

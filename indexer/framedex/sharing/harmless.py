@@ -1,4 +1,4 @@
-"""What may stay in a redacted file: names that JAX, XLA and the C API define, and values without a text of a user."""
+"""Tests which values may stay in a redacted file: names of JAX, XLA and the C API, and data without user text."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _FIELDS: Mapping[str, re.Pattern[str]] = {
     "program.format": re.compile("hlo|hlo_with_config|mlir"),
     "stage": re.compile("execute|instantiate|prepare|initialize"),
 }
-_RECORDED_FIELDS = frozenset(  # beside those of the API: what the recorder adds to a call
+_RECORDED_FIELDS = frozenset(  # fields that the recorder adds to a call
     {
         *(
             "address",
@@ -77,7 +77,7 @@ _PROFILED = re.compile(
     r"(?: \((?:count|samples?|bytes|(?:nano|micro|milli)?seconds?|ns|us|ms|s)\))?"
 )
 _FLAG = re.compile(r"true|false|inf|-inf|nan|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?:, -?\d+)*")
-_DEFAULTS = frozenset({"./cuda_sdk_lib", "inf"})  # of XLA's own, under options that are texts
+_DEFAULTS = frozenset({"./cuda_sdk_lib", "inf"})  # XLA's own defaults of text options
 _RELEASE = re.compile(r"v?\d+(?:\.\d+){1,3}(?:(?:a|b|rc|\.post|\.dev)\d+)?")
 _REVISION = re.compile(r"[0-9a-f]{7,40}|(?:jax|jaxlib)?-?v\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?|")
 _SIGNATURE = re.compile(rf"(?:any|string|dictionary|dtype\d+|{_ELEMENT})(?: of rank \d+|\[\])?|\.\.\.", re.IGNORECASE)
@@ -99,64 +99,64 @@ _STANDARD_MODULES = frozenset(sys.stdlib_module_names)
 
 
 def is_field(name: str) -> bool:
-    """Whether calls have a value of this name: one of the C API, or one that the recorder adds."""
+    """Whether a field of a call is public: from the C API, or added by the recorder."""
     return all(part in _fields() for part in name.split("."))
 
 
 def is_plain_value(field: str, value: str) -> bool:
-    """Whether a call's value under a field's name is numbers, or a text that the runtime defines."""
+    """Whether a value of a field is numeric, or a text that the runtime defines."""
     return _NUMBERS.fullmatch(value) is not None or _fits(_FIELDS.get(field), value) or _is_list_of_tables(field, value)
 
 
 def is_digest(value: str) -> bool:
-    """Whether a text is a digest, or an id that was made of one."""
+    """Whether a text is a digest, or an id with a digest."""
     return _DIGEST.fullmatch(value) is not None
 
 
 def is_reason(value: str) -> bool:
-    """Whether a text says, in the recorder's words, why a program was not kept."""
+    """Whether a text is one of the recorder's reasons for not keeping a program."""
     return _REASONS.fullmatch(value) is not None
 
 
 def is_type(value: str) -> bool:
-    """Whether a text is a type with its shape, such as `float32[3,4]`."""
+    """Whether a text is a type with a shape, such as `float32[3,4]`."""
     return _ARRAYS.fullmatch(value) is not None
 
 
 def is_part_of_signature(value: str) -> bool:
-    """Whether a text is a type of an argument or attribute of an FFI handler that XLA defines."""
+    """Whether a text is a type that XLA defines for arguments or attributes of FFI handlers."""
     return _SIGNATURE.fullmatch(value) is not None
 
 
 def is_sharding(value: str) -> bool:
-    """Whether a text is a sharding that names no axis of a mesh."""
+    """Whether a text is a sharding without mesh axis names."""
     return _SHARDING.fullmatch(value) is not None
 
 
 def is_boundary(name: str) -> bool:
-    """Whether the recorder, or an import, has a boundary of this name whose functions are public."""
+    """Whether a boundary of this name has public functions only."""
     return name in ("pjrt", "tpu_executor", "mock_tpu", "profile")
 
 
 def is_function(boundary: str, name: str) -> bool:
-    """Whether a function of a boundary is public: of the C API, of the mock TPU, or a value that profilers measure."""
+    """Whether a function of a boundary is public: from the C API, the mock TPU, or a profiler's value."""
     if boundary == "mock_tpu":
         return name in _MOCK_FUNCTIONS
     return _PROFILED.fullmatch(name) is not None if boundary == "profile" else name in _functions()
 
 
 def is_object_type(name: str) -> bool:
-    """Whether objects of the C API have this type."""
+    """Whether the C API defines this object type."""
     return name in _object_types()
 
 
 def is_op(name: str) -> bool:
-    """Whether a dialect that JAX lowers to has an op of this name."""
+    """Whether a dialect that JAX lowers to has this op."""
     return name in _public("ops")
 
 
 def is_jax_function(name: str) -> bool:
-    """Whether JAX has a function or a primitive of this name."""
+    """Whether JAX has a function or primitive of this name."""
     return name in _public("functions") or name in _public("ops")
 
 
@@ -166,7 +166,7 @@ def is_option(name: str) -> bool:
 
 
 def is_flag(name: str, value: str) -> bool:
-    """Whether the value of a compile option is a flag or numbers as XLA defines the option, or a default of XLA's."""
+    """Whether the value of a compile option is a flag, a number or an XLA default."""
     return value in _DEFAULTS or (option_types().get(name, "text") != "text" and _FLAG.fullmatch(value) is not None)
 
 
@@ -181,18 +181,18 @@ def is_platform(name: str) -> bool:
 
 
 def is_standard_module(name: str) -> bool:
-    """Whether a dotted name is of Python's standard library."""
+    """Whether a dotted name belongs to Python's standard library."""
     return re.fullmatch(r"[\w.]+", name) is not None and name.partition(".")[0] in _STANDARD_MODULES
 
 
 def release(text: str) -> str:
-    """The release that a version begins with, such as `0.12.0` of `0.12.0+acme`; empty where it begins with none."""
+    """The release at the start of a version, such as `0.12.0` in `0.12.0+acme`; empty if there is none."""
     match = _RELEASE.match(text)
     return match[0] if match else ""
 
 
 def revision(text: str) -> str:
-    """A commit or a tag of a release; empty for any other text."""
+    """Return the text if it is a commit or a release tag, else an empty text."""
     return text if _REVISION.fullmatch(text) else ""
 
 

@@ -1,7 +1,7 @@
-"""Names in a redacted file: those that are public stay, those of users become numbers.
+"""Redacts names. Public names stay; other names become numbers.
 
-Functions and files of users stay, unless packages are named: then names outside of these are hidden. What stays is
-listed.
+Functions and files of users stay by default. If packages are given, names outside of these packages become numbers.
+The user gets a list of the private names that stay.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from framedex.sharing import harmless
 from framedex.sharing.paths import PYTHON, is_system_file
 
 ALWAYS = frozenset({"jax", "jaxlib", "framedex_native", "framedex", "libtpu", "numpy", "ml_dtypes"})
-"""Packages whose names tell nothing of the one who shares."""
+"""Packages whose names reveal nothing about the user."""
 
 _FUNCTION, _ARGUMENT, _FILE = "is the name of a function", "is the name of an argument", "is a file"
 _SOURCE = "is a file whose text is shared"
@@ -34,14 +34,14 @@ _OF_NO_FILE = re.compile(
 _FROZEN = re.compile(r"<frozen ([\w.]+)>")
 _MAPPED = re.compile(r"(?:xla|jaxlib|jax|cpython)@[0-9a-f]{7,64}(?:\+(?:nearest|changes))*:[\w./+-]+", re.ASCII)
 _BUILT = re.compile(r"/proc/self/cwd/|/python/(?:external|python)/")
-# Threads that Python, XLA and the system name, without numbers; others have the names that a program gives them.
+# Thread names of Python, XLA and the system, without numbers. Programs choose all other thread names.
 _POOLS = (
     *("python", "main", "MainThread", "Thread", "ThreadPoolExecutor", "framedex", "py_xla_execute", "tf_XLAEigen"),
     *("tf_XLATfrtCpuClient", "XLATfrtCpuClient", "tf_XLAPjRtCpuClient", "XLAPjRtCpuClient", "tf_xla-cpu-codegen"),
     *("tf_xla-cpu-llvm-codegen", "tf_pjrt_thread_pool", "tf_pjrt_async_work", "tf_Compute"),
 )
-_LONGEST_THREAD = 15  # characters that Linux keeps of a thread's name
-_NUMBERED = re.compile(r"(.+?)(?:[/_-]?\d{1,6})?", re.ASCII)  # longer numbers may be those of a phone or a card
+_LONGEST_THREAD = 15  # characters: Linux truncates thread names
+_NUMBERED = re.compile(r"(.+?)(?:[/_-]?\d{1,6})?", re.ASCII)  # longer numbers may be phone or card numbers
 _NUMBERED_OTHERWISE = re.compile(
     r"python[23]\.\d{1,2}|ThreadPoolExecutor-\d{1,6}_\d{1,6}|/(?:host|device):(?:CPU|GPU|TPU)(?::\d{1,6})?(?: python)?",
     re.ASCII,
@@ -52,7 +52,7 @@ _PLAIN_NAMES = frozenset({"", "<module>", "<lambda>", "main", "_lambda", "_lambd
 _PROGRAM = re.compile(r"(jit|pmap|shmap|xmap|remat|checkpoint|custom_jvp|custom_vjp)([_(])(.+?)(\)?)")
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)((?:\[[^\]]*\]|\.[A-Za-z_]\w*)*)")
 _STEP = re.compile(r"\[(\d*)([^\]]*)\]|(\.\w+)")
-_ROOTS = frozenset({"args", "kwargs", "result"})  # which JAX gives where it knows no other
+_ROOTS = frozenset({"args", "kwargs", "result"})  # JAX's names for arguments without a name
 _GLUE = re.compile(
     r"(?:std::(?:function|_Function_handler|_Function_base|__invoke_impl|__invoke|invoke_r|invoke|thread|call_once)"
     r"|absl::(?:AnyInvocable|FunctionRef|functional_internal::InvokeObject)|pybind11::cpp_function"
@@ -61,9 +61,9 @@ _GLUE = re.compile(
 
 
 class Names:
-    """Replaces names. Paths are plain already.
+    """Replaces private names. It expects redacted paths.
 
-    `packages` are those outside of which functions and files are hidden; None if these names stay.
+    Functions and files outside of `packages` are hidden. None keeps these names.
     """
 
     def __init__(self, packages: Collection[str] | None) -> None:
@@ -77,17 +77,17 @@ class Names:
 
     @property
     def count(self) -> int:
-        """The number of names that were replaced."""
+        """The number of replaced names."""
         return sum(map(len, self._numbers.values()))
 
     def kept_names(self) -> Iterator[tuple[str, str]]:
-        """What each name is of that stayed and is not public, and the name."""
+        """The private names that stayed, each after its kind."""
         for kind in (_SOURCE, _FUNCTION, _ARGUMENT, _FILE):
             for name in self._kept_names[kind]:
                 yield kind, name
 
     def add_definitions(self, definitions: Definitions, paths: tuple[str, ...]) -> None:
-        """Note which functions there are, by the plain paths of definitions, before other names refer to them."""
+        """Register the functions of definitions by their redacted paths, before other names refer to them."""
         for function in definitions.functions:
             self._add_function(function.name, paths[function.module])
         for note in definitions.notes.values():
@@ -107,7 +107,7 @@ class Names:
             self._kept_functions.add(last)
 
     def function(self, function: SharedFunction, module: str) -> SharedFunction:
-        """A function. `module` is its plain path."""
+        """Redact a function. `module` is the redacted path of its module."""
         if self._is_public(module):
             return function
         if function.language is Language.PYTHON:
@@ -120,13 +120,13 @@ class Names:
         return replace(function, name=name, symbol=name if function.symbol else "", mangled="", unit="")
 
     def python(self, name: str, path: str) -> str:
-        """The name of a function of Python. `path` is the plain path of its file."""
+        """Redact the name of a Python function. `path` is the redacted path of its file."""
         if self._is_public(path) and not is_system_file(path) and _PYTHON_NAME.fullmatch(name):
             return name
         return self._code(name, self._is_kept(path))
 
     def file(self, path: str) -> str:
-        """A plain path."""
+        """Redact the file name in a path whose folders are redacted already."""
         if self._is_public(path) or _OF_NO_FILE.fullmatch(path):
             return path
         if not path.startswith("/"):
@@ -137,34 +137,34 @@ class Names:
         return self._keep(_FILE, path)
 
     def source(self, path: str) -> None:
-        """List a file whose text is shared. `path` is its plain path."""
+        """Register a file whose text is shared. `path` is its redacted path."""
         self._keep(_SOURCE, self.file(path))
 
     def thread(self, name: str) -> str:
-        """The name of a thread."""
+        """Redact the name of a thread."""
         plain = _OF_FUNCTION.sub(r"\1", name)
         return plain if _is_system_thread(plain) else self._number("thread", name)
 
     def program(self, name: str) -> str:
-        """The name of a program, `jit_f` or `jit(f)`."""
+        """Redact the name of a program, `jit_f` or `jit(f)`."""
         match = _PROGRAM.fullmatch(name)
         if match is None or (match[2] == "(") != (match[4] == ")"):
             return name if name in _PLAIN_NAMES else self._number("program", name)
         return f"{match[1]}{match[2]}{self.jitted(match[3])}{match[4]}"
 
     def jitted(self, name: str) -> str:
-        """The name of a function that JAX compiled, or calls by its name."""
+        """Redact the name of a function that JAX compiled or refers to."""
         is_public = name in self._public or harmless.is_jax_function(name)
         if is_public and name not in self._own:
             return name
         return self._own_name(name) if name in self._own else self._number("function", name)
 
     def operation(self, kind: str) -> str:
-        """The kind of an op of a program."""
+        """Redact the kind of an op of a program."""
         return kind if not kind or harmless.is_op(kind) else self._number("op", kind)
 
     def argument(self, name: str) -> str:
-        """The name of an argument or result of a program: `params['w'].bias`."""
+        """Redact the name of an argument or result of a program: `params['w'].bias`."""
         match = _PARAMETER.fullmatch(name)
         if match is None:
             return self._number("argument", name) if name else name
@@ -174,17 +174,17 @@ class Names:
         return root + _STEP.sub(self._step, match[2])
 
     def target(self, name: str) -> str:
-        """The target of an `ffi_call`; of a function of the boundary also with the stage."""
+        """Redact the target of an `ffi_call`."""
         if not name or harmless.is_target(name):
             return name
         return self._own_name(name) if name in self._own else self._number("target", name)
 
     def axis(self, name: str) -> str:
-        """The name of an axis of a mesh."""
+        """Redact the name of a mesh axis."""
         return self._number("axis", name)
 
     def other(self, kind: str, name: str) -> str:
-        """A name of another kind, which users choose."""
+        """Redact any other name that users choose."""
         return self._number(kind, name) if name else name
 
     def _step(self, match: re.Match[str]) -> str:
@@ -200,7 +200,7 @@ class Names:
         return self._number("function", function.name) if function.name else ""
 
     def _own_name(self, name: str) -> str:
-        """The name of a function that a capture has, where its file is not known."""
+        """Redact the name of a captured function whose file is unknown."""
         return self._code(name, name in self._kept_functions or not self._are_hidden)
 
     def _code(self, name: str, is_kept: bool) -> str:
@@ -219,14 +219,14 @@ class Names:
         return name
 
     def _is_kept(self, path: str) -> bool:
-        """Whether names of a file that is not public stay."""
+        """Whether the names in a private file stay."""
         if not self._are_hidden:
             return True
         package = _PACKAGE.match(path)
         return package is not None and package[1].removesuffix(".py") in self._packages
 
     def _is_public(self, path: str) -> bool:
-        """Whether a plain path is of Python, JAX or the system."""
+        """Whether a redacted path belongs to Python, JAX or the system."""
         if frozen := _FROZEN.fullmatch(path):
             return harmless.is_standard_module(frozen[1])
         if package := _PACKAGE.match(path):

@@ -1,4 +1,4 @@
-"""Names and lines of a capture's frames as the index has them, which no binary has to be here for."""
+"""Reads the names and lines of a capture's frames from the index, without the binaries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from framedex.shared.reading import SharedStream
 
 
 class HasCapture(Protocol):
-    """What has a capture's definitions: a stream, for one."""
+    """An object with the definitions of a capture, such as a stream."""
 
     @property
     def capture(self) -> Capture:
@@ -28,7 +28,7 @@ class HasCapture(Protocol):
 
 
 class IndexedNames:
-    """The frames of a capture, by the index that has it."""
+    """The frames of a capture, as the index names them."""
 
     def __init__(self, stream: HasCapture, contents: CaptureContents) -> None:
         self._capture = stream.capture
@@ -47,7 +47,7 @@ class IndexedNames:
         return [self._records(frame, paths, told) for frame in self._capture.frames]
 
     def handler(self, entry: int) -> HandlerRecord | None:
-        """The FFI handler that is entered at a frame of the capture."""
+        """The FFI handler whose entry is a frame of the capture."""
         if self._shared:
             return self._shared.handler(entry)
         frame = self._capture.frames[entry]

@@ -1,4 +1,4 @@
-"""Paths of one machine as paths that tell nothing of it: what is public stays, the rest loses its beginning."""
+"""Redacts paths: public parts stay, and all folders before them are removed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PROJECT, PYTHON, ELSEWHERE = "/project", "/python", "/elsewhere"
 
 _INSTALLED = re.compile(r".*(/(?:site|dist)-packages(?:/.*)?)")
 _LIBRARY = re.compile(r".*(/lib(?:64)?/python\d+\.\d+(?:/.*)?)")
-# Where compilers found the sources of XLA, of JAX and of what is built into jaxlib, and those of CPython.
+# Paths of the sources of XLA, JAX, jaxlib's dependencies and CPython in debug information.
 _REPOSITORY = (
     r"(?:(?:org_|local_)?(?:xla|tsl|jax)|com_google_absl|abseil-cpp|eigen_archive|llvm-project|llvm-raw|nanobind"
     r"|stablehlo|shardy|com_google_protobuf|protobuf|tensorflow|org_tensorflow)"
@@ -37,28 +37,28 @@ _SYSTEM_NAME = re.compile(
 )
 _OWN = re.compile(rf"(?:{PROJECT}|{PYTHON}|{ELSEWHERE})(?:/|$)")
 
-# Neither absolute nor of a file: `xla@5a9e73cbd929:xla/shape.cc` of a map, `<string>`, `[vdso]`.
+# Names that are not paths: `xla@5a9e73cbd929:xla/shape.cc` from a release map, `<string>`, `[vdso]`.
 _NAMED = re.compile(r"[<\[].*[>\]]|[A-Za-z]+@[0-9a-f]{7,64}(?:\+(?:nearest|changes))*:[\w./+-]+|", re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z\d+.-]+:")
-# What stands in a name of a file: with `?`, `#`, `=`, `&`, `;`, `%` or `@` begins a query, an option or an address.
+# The safe characters of a file name. A query, an option or an address begins with `?`, `#`, `=`, `&`, `;`, `%` or `@`.
 _NAME = re.compile(r"[\w .+,()\[\]~-]*")
 _ENDING = re.compile(r"\.[A-Za-z\d]{1,5}")
 _UNKNOWN = "file"
 
 
 class PlainPaths:
-    """Rewrites paths. Those below one of `projects` are told from there on."""
+    """Redacts paths. A path below one of `projects` stays relative to that folder."""
 
     def __init__(self, projects: Sequence[str]) -> None:
         real = dict.fromkeys(each.rstrip("/") for name in projects if name for each in (name, os.path.realpath(name)))
         self._projects = sorted((each for each in real if each.startswith("/")), key=len, reverse=True)
 
     def plain(self, path: str) -> str:
-        """A path that is absolute, and may be plain already."""
+        """Redact an absolute path. A redacted path stays unchanged."""
         return path if _OWN.match(path) else self._absolute(path)
 
     def file(self, name: str) -> str:
-        """What a capture calls a file: an absolute path, or a name by which other recorders tell one."""
+        """Redact the file name in a capture: an absolute path, or any name from another recorder."""
         if name.startswith("/"):
             return self._absolute(name)
         return name if _NAMED.fullmatch(name) else f"{ELSEWHERE}/{_relative(name)}"
@@ -85,19 +85,19 @@ class PlainPaths:
 
 
 def is_system_file(path: str) -> bool:
-    """Whether a path is of the interpreter or of a library of Linux, CUDA or ROCm, where these are installed."""
+    """Whether a path is an interpreter, or an installed library of Linux, CUDA or ROCm."""
     match = _SYSTEM.fullmatch(path)
     name = match["name"] if match else path.removeprefix(f"{ELSEWHERE}/")
     return is_interpreter(name) or (match is not None and _SYSTEM_NAME.fullmatch(name) is not None)
 
 
 def is_interpreter(name: str) -> bool:
-    """Whether a name is of an executable or library of Python."""
+    """Whether a file name is a Python executable or library."""
     return _INTERPRETER.fullmatch(name) is not None
 
 
 def name_of_file(name: str) -> str:
-    """The last part of a path or an address, without a query or what else is not part of a file's name."""
+    """The file name in a path or URL, without query and other suffixes."""
     return _clean(PureWindowsPath(name).name) if name else ""
 
 
@@ -114,7 +114,7 @@ def _relative(name: str) -> str:
 
 
 def _clean(path: str) -> str:
-    """A path whose parts are cut off where they are no names any more."""
+    """Truncate each part of a path at its first unsafe character."""
     match = (_NAME.match(part) for part in path.split("/"))
     parts = [found[0].rstrip(" ([") if found else "" for found in match]
     return "/".join(part or _UNKNOWN if place else part for place, part in enumerate(parts)) or _UNKNOWN

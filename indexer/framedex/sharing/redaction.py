@@ -1,7 +1,7 @@
-"""What is done to a capture's texts before they are shared: nothing, unless somebody asks for it.
+"""Redacts the texts of a capture before they are shared, if the user asks for it.
 
-Redaction keeps what is known to be harmless (`harmless.py`), and replaces every other text: a field or a form without a
-rule is gone. Every text of a shared file passes `text` after that, which looks for secrets in what stayed.
+Redaction keeps values that are known to be harmless (`harmless.py`), and replaces all others. A field without a rule is
+removed. Then every text of the file passes `text`, which searches the remaining texts for secrets.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PATH = re.compile(
     r"(?:(?<=file://)|(?<![\w)\]>.}/]))/(?:[^\s\"'`:;,()<>|/\\]+/)*[^\s\"'`:;,()<>|/\\]+(?=$|[\s\"'`:;,()<>|])"
 )
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-# Numbers and addresses in JSON: what stands around them is no part of a path, a name or a token.
+# Numbers and addresses in JSON that are not part of a path, a name or a token.
 _NUMBER = re.compile(r'(?<=[ \[(])-?\d+(?=[,\]})])|(?<=")0x[0-9a-f]{1,16}(?=")')
 _MOST_SHAPES = 1 << 14
 _NOT_KEPT = "not kept: "
@@ -33,34 +33,34 @@ _DIGESTS = frozenset({"executable_fingerprint"})
 
 
 class Redaction:
-    """Leaves all as it is."""
+    """The redaction that changes nothing."""
 
     def text(self, text: str) -> str:
-        """Any text at all, as it goes into the file."""
+        """Redact any text of the file."""
         return text
 
     def arguments(self, text: str) -> str:
-        """What a call was made with, as JSON."""
+        """Redact the arguments of a call, as JSON."""
         return text
 
     def object_type(self, name: str) -> str:
-        """The type of objects of the runtime."""
+        """Redact the type of a runtime object."""
         return name
 
     def definitions(self, definitions: Definitions) -> Definitions:
-        """What calls refer to."""
+        """Redact the definitions that calls refer to."""
         return definitions
 
     def told(self) -> Mapping[str, int] | None:
-        """What was replaced, by kind; None where nothing was to be."""
+        """The number of replacements by kind; None without redaction."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What no text may say: whose machine it is (names of people and hosts), and values of the environment.
+    """Secrets that no text may contain: names of users and hosts, and values of environment variables.
 
-    `salt` is a text of the recording that the file does not have, by which digests are made.
+    `salt` is a text of the recording that is not in the shared file. It keys the digests.
     """
 
     names: Collection[str]
@@ -69,10 +69,10 @@ class Secrets:
 
 
 class Redactor(Redaction):
-    """Keeps what tells nothing of a person, a machine, or what somebody's program was given.
+    """Removes everything that identifies a person or a machine, and all data of the program.
 
-    `projects` are the folders that the program is in; `packages` those outside of which names are hidden, None to keep
-    the names of functions and files.
+    `projects` are the folders of the program. Names outside of `packages` are hidden. None keeps the names of functions
+    and files.
     """
 
     def __init__(self, secrets: Secrets, projects: Sequence[str], packages: Collection[str] | None) -> None:
@@ -81,30 +81,30 @@ class Redactor(Redaction):
         self._paths = PlainPaths(projects)
         self._names = Names(packages)
         self._secrets = _pattern(secrets)
-        self._odd: dict[str, str] = {}  # paths that a text does not show the end of, with what they become
+        self._odd: dict[str, str] = {}  # paths whose end is ambiguous in a text, with their redacted forms
         self._known = lru_cache(1 << 16)(self._text)
-        # Texts without their numbers of which nothing was to be replaced or listed: as arguments, and as any text.
+        # Texts without their numbers that needed no replacement: arguments, and other texts.
         self._plain_arguments: set[str] = set()
         self._plain_texts: set[str] = set()
 
     def told(self) -> Mapping[str, int]:
-        """What was replaced, by kind."""
+        """The number of replacements by kind."""
         hidden = {"name": self._names.count} if self._names.count else {}
         return {**{kind: count for kind, count in self._replacement.counts.items() if count}, **hidden}
 
     def left(self) -> Iterator[tuple[str, str]]:
-        """What stayed and may tell something: what each text is or looks like, and the text."""
+        """The texts that stayed and may be private, each after its kind."""
         yield from self._names.kept_names()
         yield from ((f"looks like {kind}", text) for kind, text in self._suspects.told())
 
     def text(self, text: str) -> str:
-        """Any text at all, as it goes into the file."""
+        """Redact any text of the file."""
         if _shape(text) in self._plain_texts:
-            return self._without_secrets(text)  # a number may be one
+            return self._without_secrets(text)  # a number may be a secret
         return self._known(text)
 
     def arguments(self, text: str) -> str:
-        """What a call was made with: numbers, shapes and addresses stay under the names of the API's fields."""
+        """Redact the arguments of a call. Numbers, shapes and addresses stay, under the field names of the API."""
         shape = _shape(text)
         if shape in self._plain_arguments:
             return text
@@ -115,11 +115,11 @@ class Redactor(Redaction):
         return plain
 
     def object_type(self, name: str) -> str:
-        """The type of objects of the runtime."""
+        """Redact the type of a runtime object."""
         return name if harmless.is_object_type(name) else self._names.other("object", name)
 
     def definitions(self, definitions: Definitions) -> Definitions:
-        """What calls refer to, by the rules of each field."""
+        """Redact the definitions that calls refer to, by the rules of each field."""
         odd = [path for path in definitions.paths if path.startswith("/") and not _PATH.fullmatch(path)]
         self._odd = {path: self._paths.file(path) for path in sorted(odd, key=len, reverse=True)}
         self._known.cache_clear()
@@ -169,14 +169,14 @@ class Redactor(Redaction):
         return self._replacement.gone("argument")
 
     def _kept(self, value: str) -> str:
-        """The name of what was kept beside the calls, or why it was not kept."""
+        """Redact the name of a kept file, or the reason why it was not kept."""
         if harmless.is_digest(value):
             return self._replacement.kept_name(value)
         return value if harmless.is_reason(value) else _NOT_KEPT + self._replacement.gone("argument")
 
 
 def _shape(text: str) -> str:
-    """A text without its numbers and addresses, which millions of calls differ in."""
+    """Remove numbers and addresses from a text, since millions of calls differ only in these."""
     return _NUMBER.sub("", text)
 
 
@@ -186,7 +186,7 @@ def _keep(shapes: set[str], shape: str) -> None:
 
 
 def _pattern(secrets: Secrets) -> re.Pattern[str] | None:
-    """What finds secrets: names as whole words, values anywhere."""
+    """Compile the pattern of the secrets: names as whole words, values anywhere."""
     names = [rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])" for name in secrets.names if len(name) > 1]
     values = [re.escape(value) for value in secrets.values if len(value) > 3]
     both = sorted({*names, *values}, key=len, reverse=True)

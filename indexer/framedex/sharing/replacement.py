@@ -1,4 +1,4 @@
-"""What stands in a redacted file in place of texts: a mark, or a digest by which equal texts are still equal."""
+"""Replaces private texts with a mark, or with a digest that keeps equal texts equal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections import Counter
 
 GONE = "(redacted)"
-"""What stands where a text was."""
+"""The mark of a removed text."""
 
 _SIZE = re.compile(r"-[0-9a-f]{1,8}$")
 
@@ -15,7 +15,7 @@ _SIZE = re.compile(r"-[0-9a-f]{1,8}$")
 class Replacement:
     """Replaces texts, and counts them by kind.
 
-    `salt` is a text that the shared file does not have: without it nobody can try which text has a digest.
+    `salt` is a text that is not in the shared file. It prevents guessing the text behind a digest.
     """
 
     def __init__(self, salt: str) -> None:
@@ -23,21 +23,21 @@ class Replacement:
         self.counts: Counter[str] = Counter()
 
     def gone(self, kind: str) -> str:
-        """The mark, for a text of a kind."""
+        """Return the mark, and count a removed text of this kind."""
         self.counts[kind] += 1
         return GONE
 
     def digest(self, value: str) -> str:
-        """A text's digest of 16 hexadecimal digits; empty for an empty text."""
+        """Return a digest of 16 hexadecimal digits; empty for an empty text."""
         if not value:
             return value
         return hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8, key=self._salt).hexdigest()
 
     def kept_name(self, value: str) -> str:
-        """The name of a program, of options or of a note beside the calls: a digest, and the size of the content."""
+        """Redact the name of a kept program, options or note: a digest, and the size of the content."""
         size = _SIZE.search(value)
         return self.digest(value) + (size[0] if size else "")
 
     def site(self, key: str) -> str:
-        """The key of a site of an `ffi_call`."""
+        """Redact the key of a site of an `ffi_call`."""
         return f"0x{self.digest(key)}" if key else key

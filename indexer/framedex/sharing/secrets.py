@@ -1,4 +1,4 @@
-"""What tells of this machine and of who uses it, to be looked for in what is shared."""
+"""Collects the secrets of this machine and its user, for redaction."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW|PASSPHRASE|API_?KEY|ACCESS_?KEY|CREDENTIAL|AUTH|(?<![A-Z])(?:KEYS?|PASS)(?![A-Z])",
     re.IGNORECASE,
 )
-_COMMON = frozenset({"root", "localhost", "python", "jax"})  # which tell nothing, and stand in many names
+_COMMON = frozenset({"root", "localhost", "python", "jax"})  # too common to be secret
 
 
 def secrets_here(metadata: Metadata) -> Secrets:
-    """The names of the user and the host, here and where a capture was recorded, and what the environment has."""
+    """Collect the user and host names of this machine and of the recording, and secret environment variables."""
     host, node = metadata.host or "", platform.node()
     names = {host, host.partition(".")[0], node, node.partition(".")[0], *_users(metadata)}
     values = {value for name, value in os.environ.items() if _SECRET.search(name)}
@@ -31,6 +31,6 @@ def secrets_here(metadata: Metadata) -> Secrets:
 
 def _users(metadata: Metadata) -> set[str]:
     found = set(_HOMES.findall(metadata.text))
-    with suppress(OSError, KeyError):  # a user that the system has no name for
+    with suppress(OSError, KeyError):  # the user has no name
         found.add(getpass.getuser())
     return found | {Path.home().name}

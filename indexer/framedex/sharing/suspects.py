@@ -1,4 +1,4 @@
-"""Text that still looks as if it told something of the one who shares: listed, since nobody can be sure of it."""
+"""Lists texts that look private after redaction, for the user to check."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-_MOST = 200  # of a kind that are kept
-_LONGEST = 120  # characters that are shown of one
+_MOST = 200  # suspects of each kind
+_LONGEST = 120  # characters
 
 _PUBLIC = re.compile(r"/(?:project|python|elsewhere|usr|lib|lib64|bin|proc|dev)(?:/|$)")
 _LOOKS = {
@@ -25,13 +25,13 @@ _LOOKS = {
 
 
 class Suspects:
-    """Collects them, each once."""
+    """Collects suspicious texts, each once."""
 
     def __init__(self) -> None:
         self._found: dict[str, dict[str, None]] = defaultdict(dict)
 
     def look(self, text: str) -> bool:
-        """Look at a text as it goes out; whether it has some."""
+        """Search a text for suspects. Returns whether it has any."""
         if "/" not in text and "." not in text and "\\" not in text and "@" not in text and len(text) < 10:
             return False
         has_some = False
@@ -45,7 +45,7 @@ class Suspects:
         return has_some
 
     def told(self) -> Iterator[tuple[str, str]]:
-        """What each looks like, and the text."""
+        """The suspects, each after the kind that it looks like."""
         for kind, texts in self._found.items():
             for text in texts:
                 yield kind, text

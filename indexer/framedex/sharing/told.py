@@ -1,4 +1,4 @@
-"""What a shared file says of the run: its metadata without what leads to other files of the one who shares."""
+"""Builds the metadata of a shared file, without references to other files of the user."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ _LEFT_OUT = frozenset({"folder", "foreign", "identity"})
 
 
 def shared_metadata(metadata: Metadata, *, with_clock: bool) -> str:
-    """The metadata for a shared file, as JSON; without when it was recorded where that is not to be told.
+    """The metadata of a shared file, as JSON; without the time of the recording if `with_clock` is False.
 
-    The id of the run is another one: captures that were shared of one run are one run again, but none of those that
-    were recorded here.
+    The id of the run changes. Shared captures of one run still have one id, which differs from the recorded id.
     """
     told = {key: value for key, value in json.loads(metadata.text).items() if key not in _LEFT_OUT}
     argv = [word for word in metadata.argv if word != SHARED_MARK]

@@ -1,4 +1,4 @@
-"""Writes a capture into one file: its calls batch by batch, then what they refer to, with its names and lines."""
+"""Writes a capture to one file: batches of calls, then the definitions with names and lines."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _CALLS_AT_ONCE = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What is in a shared file: how many of what; `problems` say in sentences what could not be shared."""
+    """The contents of a shared file by count, and the problems of sharing as sentences."""
 
     held: tuple[tuple[int, str], ...]
     problems: tuple[str, ...]
@@ -57,11 +57,11 @@ def share(
     *,
     with_clock: bool = True,
 ) -> Shared:
-    """Write the calls of a stream, and all that they refer to as the index has it, into an open file.
+    """Write the calls of a stream, and their definitions from the index, to an open file.
 
-    Without its clock nothing says when it was recorded.
+    `with_clock=False` leaves out the time of the recording.
 
-    Raises FramedexError where it is too large for one, and OSError where it cannot be written.
+    Raises FramedexError if the capture is too large, and OSError if the file cannot be written.
     """
     with Writing(file) as writing:
         gathered = _Gathered(stream, contents)
@@ -97,7 +97,7 @@ def _json(definitions: Definitions, redaction: Redaction) -> bytes:
 
 
 class _Gathered:
-    """What the calls of a stream refer to, as far as they have come."""
+    """Collects the definitions that the calls of a stream refer to."""
 
     def __init__(self, stream: AnyStream, contents: CaptureContents) -> None:
         self._stream = stream
@@ -110,7 +110,7 @@ class _Gathered:
         self._notes: dict[str, Noted] = {}
 
     def meet(self, batch: CallBatch) -> None:
-        """Gather the handlers and programs of a batch's calls."""
+        """Collect the handlers and programs of a batch of calls."""
         capture = self._stream.capture
         for kind in batch.kinds:
             stack = capture.stacks[kind.stack].frames
@@ -121,7 +121,7 @@ class _Gathered:
                 self._meet_kept(json.loads(arguments))
 
     def definitions(self, builds: tuple[Build, ...], with_clock: bool) -> Definitions:
-        """All that was gathered."""
+        """Return the collected definitions."""
         stream, tables = self._stream, self._tables
         capture = stream.capture
         joins = parse_ffi_joins(capture)
@@ -144,7 +144,7 @@ class _Gathered:
             calls=stream.row,
             problems=self._problems(),
             stops=capture.stops,
-            # The texts that descriptions of sources name are not shared.
+            # Descriptions of sources name texts that are not shared.
             descriptions=tuple(
                 (each.kind, json.dumps(each.content)) for each in capture.descriptions if each.kind != SOURCE
             ),

@@ -9,7 +9,7 @@
 
 namespace framedex::extractor {
 
-// A namespace or class whose own node was lost to a syntax error inside it: bytes [begin, end).
+// A namespace or class whose node was lost to a syntax error inside it: bytes [begin, end).
 struct BrokenScope {
   uint32_t begin;
   uint32_t end;
@@ -17,8 +17,8 @@ struct BrokenScope {
   bool is_class;
 };
 
-// The broken scopes of an error node. Their tokens are among its children: `namespace`, a name, `{`, perhaps a `}` much
-// later.
+// Returns the broken scopes of an error node. Their tokens are among its children: `namespace`, a name, `{`, perhaps a
+// `}` much later.
 std::vector<BrokenScope> broken_scopes(TSNode error, std::string_view source);
 
 }  // namespace framedex::extractor

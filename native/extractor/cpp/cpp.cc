@@ -25,11 +25,11 @@ bool is_keyword(std::string_view name) {
 }
 
 std::string joined(std::string path, std::string_view name) {
-  if (!path.empty() && !name.empty()) path += "::";  // without a name: an inline namespace, opened by a macro
+  if (!path.empty() && !name.empty()) path += "::";  // an inline namespace opened by a macro has no name
   return std::move(path.append(name));
 }
 
-// `operator bool`, and not `operator new`.
+// Matches `operator bool`, but not `operator new`.
 bool is_conversion(std::string_view name) {
   constexpr std::string_view kOperator = "operator ";
   if (!starts_with(name, kOperator)) return false;
@@ -37,16 +37,16 @@ bool is_conversion(std::string_view name) {
   return word != "new" && word != "delete" && word != "co_await";
 }
 
-// The key to look a function up by. It also finds the other members of its class that a compiler may have made.
+// Returns the look-up key of a function. It also finds other members of its class that a compiler may generate.
 std::string lookup_of(const std::vector<std::string>& path, const Scope& outer) {
   const std::string& name = path.back();
   if (name == "operator=") return path.size() > 1 ? path[path.size() - 2] : outer.lookup;
   if (name == kAnonymous) return outer.lookup;
-  if (is_conversion(name)) return "operator type";  // in a template it is written as the parameter
+  if (is_conversion(name)) return "operator type";  // in a template the type is a parameter
   return name[0] == '~' ? name.substr(1) : name;
 }
 
-// The words between the parentheses of a macro's call: `Suite` and `Name` of `(Suite, Name)`.
+// Returns the words of a macro's arguments: `Suite` and `Name` of `(Suite, Name)`.
 std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> found;
   for (size_t i = 0; i < text.size();) {
@@ -57,7 +57,7 @@ std::vector<std::string> words(std::string_view text) {
   return found;
 }
 
-// `a`, `b` of `a::b`.
+// Splits `a::b` into `a`, `b`.
 std::vector<std::string> parts(std::string_view path) {
   std::vector<std::string> found;
   for (size_t i = 0; i <= path.size();) {
@@ -73,7 +73,7 @@ class CppExtraction {
   CppExtraction(const CppSyntax& syntax, std::string_view source, std::string_view file_name, const MacroTable& macros,
                 Scrubbed& scrubbed)
       : syntax_(syntax), source_(source), file_name_(file_name), macros_(macros), scrubbed_(scrubbed) {
-    // Ordered by where they begin, the first at the back.
+    // Ordered by start, the first at the back.
     for (MacroNamespace& found : scrubbed.namespaces) {
       lost_.push_back({static_cast<uint32_t>(found.begin), static_cast<uint32_t>(found.end), found.path, false});
     }
@@ -106,7 +106,7 @@ class CppExtraction {
   Scrubbed& scrubbed_;
   Extraction found_;
   Scopes scopes_;
-  std::vector<BrokenScope> lost_;  // scopes without a node, still to come
+  std::vector<BrokenScope> lost_;  // scopes without a node that are not yet entered
   uint32_t friend_end_ = 0;
   int initializer_ = -1;
 };
@@ -118,18 +118,18 @@ Extraction CppExtraction::run(TSNode root) && {
     into = visit == Visit::kPass || (visit != Visit::kSkip && take(walk.node(), visit));
   }
   arrive(UINT32_MAX - 1);
-  if (found_.errors == 0 && ts_node_has_error(root)) found_.errors = 1;  // only things missing
+  if (found_.errors == 0 && ts_node_has_error(root)) found_.errors = 1;  // only missing tokens
   return std::move(found_);
 }
 
-// Takes a node in. Returns whether to go into it.
+// Processes a node. Returns whether to walk its children.
 bool CppExtraction::take(TSNode node, Visit visit) {
   arrive(ts_node_start_byte(node));
   switch (visit) {
     case Visit::kNamespace:
       add_namespace(node);
       break;
-    case Visit::kLinkage:  // extern "C" functions have bare symbols, whatever namespace they are written in
+    case Visit::kLinkage:  // extern "C" functions have unqualified symbols in any namespace
       scopes_.enter({ts_node_end_byte(node), ScopeKind::kNamespace, -1, {}, {}});
       break;
     case Visit::kClass:
@@ -173,7 +173,7 @@ bool CppExtraction::take(TSNode node, Visit visit) {
   return true;
 }
 
-// Opens and closes the scopes that begin and end before `position`.
+// Opens and closes the scopes that begin or end before `position`.
 void CppExtraction::arrive(uint32_t position) {
   while (!lost_.empty() && lost_.back().begin <= position) {
     const BrokenScope scope = std::move(lost_.back());
@@ -202,7 +202,7 @@ void CppExtraction::add_namespace(TSNode node) {
     scopes_.enter({end, ScopeKind::kNamespace, -1, joined(outer.path, kAnonymous), outer.lookup});
     return;
   }
-  if (text_of(source_, ts_node_child(node, 0)) == "inline") return;  // never written in a name
+  if (text_of(source_, ts_node_child(node, 0)) == "inline") return;  // not part of a name
   std::string path = outer.path, lookup = outer.lookup;
   const std::string text = on_one_line(text_of(source_, name));
   for (size_t i = 0; i <= text.size();) {  // `a::inline b::c`
@@ -269,15 +269,15 @@ bool CppExtraction::add_function(TSNode node) {
   for (const std::string& part : name.path) path = joined(std::move(path), part);
   const char* kind = is_in_class || name.path.size() > 1 ? "method" : "function";
   std::string lookup = lookup_of(name.path, outer);
-  // What stands between the parentheses of a macro is no parameter of the function that it makes.
+  // A macro's arguments are not the parameters of the function that it defines.
   const int definition = add(path, lookup, kind, node, is_of_macro ? TSNode{} : declared.parameters);
   found_.definitions[definition].is_const = is_const(syntax_, source_, declared.function);
   scopes_.enter({ts_node_end_byte(node), ScopeKind::kFunction, definition, std::move(path), std::move(lookup)});
   return true;
 }
 
-// The path of the function that `TEST(Suite, Name) {` or `NB_MODULE(name, m) {` defines; for other macros, a name that
-// no symbol has.
+// Returns the path of the function that `TEST(Suite, Name) {` or `NB_MODULE(name, m) {` defines. For other macros,
+// returns a name that no symbol has.
 std::vector<std::string> CppExtraction::macro_path(const std::string& macro, TSNode parameters) const {
   const std::string text = is_null(parameters) ? "" : on_one_line(text_of(source_, parameters));
   const std::vector<std::string> arguments = words(text);
@@ -318,8 +318,8 @@ bool CppExtraction::add_declaration(TSNode node) {
   return true;
 }
 
-// XLA_FFI_DEFINE_HANDLER(kFoo, Foo, binding) is a lambda that calls Foo; ..._SYMBOL wraps it into a C function
-// (xla/ffi/ api/api.h).
+// XLA_FFI_DEFINE_HANDLER(kFoo, Foo, binding) defines a lambda that calls Foo; ..._SYMBOL wraps it in a C function
+// (xla/ffi/api/api.h).
 void CppExtraction::add_macro_definition(const MacroDefinition& macro) {
   static constexpr const char* kParameters = "(XLA_FFI_CallFrame* call_frame)";
   const bool is_symbol = ends_with(macro.macro, "_SYMBOL");
@@ -363,7 +363,7 @@ void CppExtraction::add_site(std::optional<CallSite> site) {
   if (!site) return;
   int definition = scopes_.inner().definition;
   if (definition < 0) {
-    if (initializer_ < 0) {  // as clang names it
+    if (initializer_ < 0) {  // clang's name
       initializer_ = static_cast<int>(found_.definitions.size());
       Definition initializer;
       initializer.name = "_GLOBAL__sub_I_" + std::string(file_name_);
@@ -373,7 +373,7 @@ void CppExtraction::add_site(std::optional<CallSite> site) {
       found_.definitions.push_back(std::move(initializer));
     }
     definition = initializer_;
-    // The outer of two operators comes first, and may stand on a later line.
+    // The outer of two operators comes first, although it may be on a later line.
     Definition& initializer = found_.definitions[definition];
     initializer.line = std::min(initializer.line, site->line);
     initializer.end_line = std::max(initializer.end_line, site->line);

@@ -9,8 +9,8 @@
 
 namespace framedex::extractor {
 
-// Finds the definitions and calls of a C or C++ source. `file_name` names the function that runs when the file is
-// loaded. Throws std::runtime_error where the source is too far from C++ to be parsed.
+// Extracts the definitions and calls of a C or C++ source. `file_name` names the function that runs when the file is
+// loaded. Throws std::runtime_error if the source cannot be parsed as C++.
 Extraction extract_cpp(const CppSyntax& syntax, std::string_view source, std::string_view file_name,
                        const MacroTable& macros, Workspace& workspace);
 

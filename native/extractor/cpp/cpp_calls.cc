@@ -20,7 +20,7 @@ std::string short_text(std::string_view source, TSNode node) {
   return on_one_line(text_of(source, node).substr(0, kLongestName));
 }
 
-// A site of what `node` names; `name` is the last name in it.
+// Returns a call site for `node`; `name` is its last name.
 CallSite named_site(std::string_view source, TSNode node, TSNode name, const char* kind) {
   std::string callee = short_text(source, name);
   const std::string_view text = text_of(source, node);
@@ -33,7 +33,7 @@ bool is_type_name(const CppSyntax& syntax, TSSymbol type) {
          type == syntax.dependent_type;
 }
 
-// Whether a node is a number, a character or the like: an operator on those is no function that somebody wrote.
+// Returns whether a node is a number, character or similar literal: operators on those are not user-defined.
 bool is_literal(const CppSyntax& syntax, TSNode node) {
   if (is_null(node)) return false;
   const TSSymbol type = ts_node_symbol(node);

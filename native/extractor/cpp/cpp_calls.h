@@ -10,7 +10,7 @@
 
 namespace framedex::extractor {
 
-// What a node of a C++ tree calls; nothing where it certainly calls nothing.
+// Returns the call at a node of a C++ tree; nothing if it is certainly not a call.
 std::optional<CallSite> call_site(const CppSyntax& syntax, std::string_view source, TSNode call);
 std::optional<CallSite> template_argument_site(const CppSyntax& syntax, std::string_view source, TSNode call);
 std::optional<CallSite> type_site(const CppSyntax& syntax, std::string_view source, TSNode type, const char* kind);
@@ -18,7 +18,7 @@ std::optional<CallSite> variable_site(const CppSyntax& syntax, std::string_view 
 std::optional<CallSite> operator_site(const CppSyntax& syntax, std::string_view source, TSNode expression);
 std::optional<CallSite> subscript_site(TSNode subscript);
 
-// Whether a function declarator has `const` behind its parameters.
+// Returns whether a function declarator has `const` after its parameters.
 bool is_const(const CppSyntax& syntax, std::string_view source, TSNode function);
 
 }  // namespace framedex::extractor

@@ -8,7 +8,7 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr int kDeepestName = 100;  // parts of a name, or declarators around one
+constexpr int kDeepestName = 100;  // components of a name, or declarators around one
 
 std::string without_spaces(std::string_view text) {
   std::string joined;
@@ -18,7 +18,7 @@ std::string without_spaces(std::string_view text) {
   return joined;
 }
 
-// `operator<<` however it is spaced; `operator new[]`, `operator co_await` keep their blank.
+// Returns `operator<<` without spaces; `operator new[]` and `operator co_await` keep theirs.
 std::string operator_name(std::string_view text) {
   const std::string_view sign = text.substr(skip_space(text, 8));
   const size_t word = word_end(sign, 0);
@@ -152,7 +152,7 @@ CppSyntax::CppSyntax(const Grammar& g) : grammar(g) {
       {Visit::kSkip, "comment"},
   };
   for (const auto& [visit, type_name] : visited) visits[g.symbol(type_name)] = visit;
-  // Tokens have nothing inside.
+  // Tokens have no children.
   for (size_t type = 0; type < visits.size(); ++type) {
     const auto symbol = static_cast<TSSymbol>(type);
     if (ts_language_symbol_type(g.language(), symbol) != TSSymbolTypeRegular) visits[type] = Visit::kSkip;

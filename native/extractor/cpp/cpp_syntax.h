@@ -11,11 +11,11 @@
 
 namespace framedex::extractor {
 
-// The node types and fields of tree-sitter-cpp that extraction looks at.
+// The node types and fields of tree-sitter-cpp that extraction uses.
 struct CppSyntax {
   explicit CppSyntax(const Grammar& grammar);
 
-  // What the walk does at a node of each type.
+  // The walk's action at a node of each type.
   enum class Visit : uint8_t {
     kPass,
     kSkip,
@@ -49,21 +49,21 @@ struct CppSyntax {
       argument;
 };
 
-// A declared or called name, taken apart.
+// A declared or called name, parsed.
 struct CppName {
-  std::vector<std::string> path;  // {"a", "S", "m"}, template arguments left out
-  bool is_global = false;         // it begins with `::`
+  std::vector<std::string> path;  // {"a", "S", "m"}, without template arguments
+  bool is_global = false;         // begins with `::`
 };
 CppName name_of(const CppSyntax& syntax, std::string_view source, TSNode node);
 
-// The node of the last name in `a::b<c>`, `x.y->z<w>`; `node` itself where it is no name.
+// Returns the node of the last name in `a::b<c>`, `x.y->z<w>`; `node` itself if it is not a name.
 TSNode last_name(const CppSyntax& syntax, TSNode node);
 
-// What a function's declarator declares; `name` is null where it declares no function.
+// The function that a declarator declares; `name` is null if it declares none.
 struct Declarator {
   TSNode name{};
   TSNode parameters{};
-  TSNode function{};  // the declarator with the qualifiers
+  TSNode function{};  // the declarator that has the qualifiers
 };
 Declarator function_in(const CppSyntax& syntax, TSNode declarator);
 

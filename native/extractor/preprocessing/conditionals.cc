@@ -7,7 +7,7 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr size_t kDeepest = 200;  // nested conditionals; what is deeper is taken as it stands
+constexpr size_t kDeepest = 200;  // nested conditionals; deeper ones are not processed
 
 bool is_foreign(std::string_view condition) {
   const std::string_view bare = condition.substr(skip_space(condition, 0));

@@ -7,14 +7,14 @@
 
 namespace framedex::extractor {
 
-// Follows #if ... #else ... #endif through a source. Where each branch is whole, both stay. Where they split a
-// construct, only one branch can be read, and the others are given out to be blanked.
+// Processes the #if ... #else ... #endif of a source. If each branch is complete, all stay. If they split a construct,
+// only one branch can be parsed, and the others are reported for blanking.
 class Conditionals {
  public:
   using Span = std::pair<size_t, size_t>;
 
-  // Takes a directive whose `#` is at `begin`. `depth` is the number of brackets open there, `last` the last character
-  // before it that is neither space nor comment. Returns the depth to go on with.
+  // Processes a directive whose `#` is at `begin`. `depth` is the number of open brackets there. `last` is the last
+  // character before it that is neither space nor comment. Returns the depth after the directive.
   int directive(std::string_view text, size_t begin, size_t end, int depth, char last);
 
   const std::vector<Span>& dropped() const { return dropped_; }
@@ -23,8 +23,8 @@ class Conditionals {
   struct Branch {
     Span span;
     int depth;        // brackets it leaves open
-    bool is_whole;    // it ends where a statement, a member or an element does
-    bool is_foreign;  // its condition says that it is for another system, or for nobody
+    bool is_whole;    // ends at the end of a statement, member or element
+    bool is_foreign;  // its condition selects another system, or is never true
   };
   struct Conditional {
     int depth;

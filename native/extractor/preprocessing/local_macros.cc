@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kLongestExpansion = 1 << 16;  // bytes of one expansion
 constexpr int kDeepestExpansion = 4;           // macros that call macros
-constexpr int kMostCalls = 2000;               // in one file; more are data
+constexpr int kMostCalls = 2000;               // per file; files with more are data
 constexpr size_t kAllTogether = 1 << 22;
 
 struct LocalMacro {
@@ -22,7 +22,7 @@ struct LocalMacro {
   std::string body;  // on one line
   uint32_t line;
   uint32_t end_line;
-  bool is_long;  // goes on over several lines
+  bool is_long;  // continued over several lines
 };
 
 using Macros = std::unordered_map<std::string_view, std::vector<LocalMacro>>;
@@ -43,7 +43,7 @@ std::vector<std::string_view> split(std::string_view text) {
   }
 }
 
-// A directive `#define NAME(a, b) body`, from its hash.
+// Parses a directive `#define NAME(a, b) body` from its `#`.
 std::optional<LocalMacro> read_macro(std::string_view source, size_t hash, size_t end, uint32_t line) {
   size_t at = hash + 1;
   while (at < end && (source[at] == ' ' || source[at] == '\t')) ++at;
@@ -70,7 +70,7 @@ std::optional<LocalMacro> read_macro(std::string_view source, size_t hash, size_
   return macro;
 }
 
-// Calls `line(begin, end, number)` for every line outside of directives and `macro(LocalMacro)` for each such macro.
+// Calls `line(begin, end, number)` for every line outside directives and `macro(LocalMacro)` for each macro.
 template <typename OnLine, typename OnMacro>
 void for_each_line(std::string_view source, OnLine on_line, OnMacro on_macro) {
   uint32_t number = 1;
@@ -96,7 +96,7 @@ bool word_at(std::string_view text, size_t at, std::string_view word) {
          (at + word.size() == text.size() || !is_word(text[at + word.size()]));
 }
 
-// The end of the text before `at` without trailing blanks and, if there is one, a trailing `word ##`.
+// Returns the end of the text before `at`, without trailing spaces and without a trailing `word ##`.
 size_t before_pasting(std::string_view text, size_t at) {
   while (at > 0 && is_space(text[at - 1])) --at;
   if (at < 2 || text.substr(at - 2, 2) != "##") return at;
@@ -113,7 +113,7 @@ size_t after_pasting(std::string_view text, size_t at) {
   return skip_space(text, word_end(text, skip_space(text, at + 2)));
 }
 
-// Whether a macro names a function or a class for one of its arguments.
+// Returns whether a macro names a function or class after one of its arguments.
 bool makes_functions(const LocalMacro& macro) {
   const std::string_view body = macro.body;
   const std::string_view start = trimmed(body);
@@ -136,7 +136,7 @@ bool makes_functions(const LocalMacro& macro) {
 std::string expansion(const std::vector<LocalMacro>& variants, std::string_view arguments, const Macros& macros,
                       int depth);
 
-// The body with arguments in place of parameters, pasted together, and with the macros that it calls expanded.
+// Returns the body with parameters replaced by arguments, tokens pasted, and nested macro calls expanded.
 std::string substituted(const LocalMacro& macro, const std::vector<std::string_view>& values, const Macros& macros,
                         int depth) {
   std::string text;
@@ -176,8 +176,7 @@ std::string substituted(const LocalMacro& macro, const std::vector<std::string_v
   return result;
 }
 
-// What a call expands to. Where a macro has several definitions, in the branches of an #if, the expansions of all are
-// kept.
+// Returns the expansion of a call. If the branches of an #if define the macro several times, returns all expansions.
 std::string expansion(const std::vector<LocalMacro>& variants, std::string_view arguments, const Macros& macros,
                       int depth) {
   const std::vector<std::string_view> values = split(arguments);
@@ -188,7 +187,8 @@ std::string expansion(const std::vector<LocalMacro>& variants, std::string_view 
   return text;
 }
 
-// `NAME(arguments)` with nothing else on the line but blanks and a semicolon: the name and the arguments.
+// Matches `NAME(arguments)` on a line of its own, except for spaces and a semicolon. Returns the name and the
+// arguments.
 std::optional<std::pair<std::string_view, std::string_view>> call_on(std::string_view line) {
   line = trimmed(line);
   if (!line.empty() && line.back() == ';') line = trimmed(line.substr(0, line.size() - 1));

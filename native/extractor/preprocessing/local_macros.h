@@ -8,15 +8,18 @@
 
 namespace framedex::extractor {
 
-// Expands macros that a file defines and calls itself. A parser without a preprocessor sees no function in
-// RPC(Compile), where the file says
+// Expands macros that a file defines and calls itself. Without a preprocessor, a parser does not see the functions that
+// such calls define:
+//
 //   #define RPC(m) Future<m##Response> Helper::m(m##Request request) { ... }
-// Each call is replaced by what its macro says, on one line, so that lines stay true; columns on that line do not.
-// Empty where there is nothing to replace.
+//   RPC(Compile)
+//
+// Replaces each call by the macro's body on one line. Lines stay correct; columns on that line do not. Returns an empty
+// text if there is nothing to replace.
 std::string expand_local_macros(std::string_view source);
 
-// The function-like macros that call something, as definitions of kind `macro`: a call of one is a call of what it
-// calls.
+// Returns the function-like macros that call functions, as definitions of kind `macro`: calling such a macro calls
+// those functions.
 std::vector<Definition> calling_macros(std::string_view source);
 
 }  // namespace framedex::extractor

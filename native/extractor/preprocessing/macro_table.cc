@@ -13,7 +13,7 @@ namespace {
 
 using Names = std::unordered_set<std::string_view>;
 
-// The last words of a macro's name that say that it is an attribute, in whatever project: ABSL_GUARDED_BY, TF_EXPORT.
+// Endings of macro names that mark attributes in any project: ABSL_GUARDED_BY, TF_EXPORT.
 const Names& attribute_endings() {
   static const Names endings = {"GUARDED_BY",
                                 "LOCKS_EXCLUDED",
@@ -108,7 +108,7 @@ size_t closing(std::string_view text, size_t opening) {
   return std::string_view::npos;
 }
 
-// Whether a macro's body is nothing but attributes and specifiers.
+// Returns whether a macro's body consists only of attributes and specifiers.
 bool is_blank(std::string_view body) {
   size_t i = skip_space(body, 0);
   while (i < body.size()) {
@@ -130,8 +130,8 @@ bool is_blank(std::string_view body) {
   return true;
 }
 
-// Whether a macro's body is the head of a statement or declaration, without which what follows parses as well: `try`,
-// `catch (e)`, `if (false)`, `template <typename T>`.
+// Returns whether a macro's body is the head of a statement or declaration that can be omitted without breaking the
+// parse: `try`, `catch (e)`, `if (false)`, `template <typename T>`.
 bool is_head(std::string_view body) {
   const size_t begin = skip_space(body, 0), end = word_end(body, begin);
   const std::string_view word = body.substr(begin, end - begin), rest = body.substr(skip_space(body, end));
@@ -148,7 +148,7 @@ bool is_head(std::string_view body) {
   return word == "catch" || inside == "true" || inside == "false" || inside == "0" || inside == "1";
 }
 
-// Whether a macro's body closes a block that it does not open, or opens one that it does not close.
+// Returns whether a macro's body has an unmatched opening or closing brace.
 bool is_unbalanced(std::string_view body) {
   int depth = 0;
   for (size_t i = 0; i < body.size(); ++i) {
@@ -163,13 +163,13 @@ bool is_unbalanced(std::string_view body) {
   return depth > 0;
 }
 
-// The path of a macro's namespace is a name, one of its arguments, or another macro's call.
+// Returns whether a text can be the path of a macro's namespace: a name, one of its arguments, or another macro's call.
 bool is_path(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return is_word(c) || is_space(c) || std::strchr(":$(),", c) != nullptr; });
 }
 
-// `a::b` of `namespace a { inline namespace v1 { namespace b {`; false for any other body.
+// Extracts `a::b` from `namespace a { inline namespace v1 { namespace b {`. Returns false for any other body.
 bool opens_namespaces(std::string_view body, std::string& opened) {
   size_t i = skip_space(body, 0);
   if (i == body.size()) return false;
@@ -181,7 +181,7 @@ bool opens_namespaces(std::string_view body, std::string& opened) {
       end = word_end(body, i);
     }
     const std::string_view word = body.substr(i, end - i);
-    if (word == "export" || word == "extern") {  // `export {`, `extern "C" {`: a block that names nothing
+    if (word == "export" || word == "extern") {  // `export {`, `extern "C" {`: a block without a name
       size_t block = skip_space(body, end);
       if (block < body.size() && body[block] == '"') block = skip_space(body, string_end(body, block));
       if (block >= body.size() || body[block] != '{') return false;
@@ -210,11 +210,11 @@ bool closes_namespaces(std::string_view body) {
 }
 
 constexpr size_t kShortest = 2;            // characters of a macro's name
-constexpr size_t kLongestPattern = 300;    // characters of what names something
+constexpr size_t kLongestPattern = 300;    // characters of a name pattern
 constexpr size_t kLongestFunction = 4000;  // characters of a body that ends with a function's head
 constexpr int kDeepestAlias = 8;           // macros that call macros
 
-// The parts between commas, outside of brackets, without blanks around them.
+// Splits at commas outside brackets, without spaces around the parts.
 std::vector<std::string> arguments_of(std::string_view text) {
   std::vector<std::string> found;
   int depth = 0;
@@ -237,7 +237,7 @@ std::vector<std::string> arguments_of(std::string_view text) {
   return found;
 }
 
-// A macro's body with `$1` for its first parameter, and what is pasted together in one piece.
+// Returns a macro's body with `$1` for its first parameter and pasted tokens joined.
 std::string pattern_of(std::string_view body, std::string_view parameters) {
   const std::vector<std::string> names = arguments_of(parameters);
   std::string pattern;
@@ -263,7 +263,7 @@ std::string pattern_of(std::string_view body, std::string_view parameters) {
   return pattern;
 }
 
-// Where the bracket that closes at `closing` opens; npos where it does not.
+// Returns the start of the bracket that closes at `closing`; npos if there is none.
 size_t opening_of(std::string_view text, size_t closing, char open, char close) {
   int depth = 0;
   for (size_t i = closing + 1; i-- > 0;) {
@@ -273,8 +273,8 @@ size_t opening_of(std::string_view text, size_t closing, char open, char close) 
   return std::string_view::npos;
 }
 
-// The name of the function whose head a body ends with, `void $1$2::run() const`; all of a body that is but the call of
-// a macro, `OTHER($1, $2)`. Empty for any other.
+// Returns the name of the function whose head ends a body, `void $1$2::run() const`. If a body is only a macro call,
+// `OTHER($1, $2)`, returns all of it. Returns an empty text for any other body.
 std::string function_of(std::string_view body) {
   const size_t last = body.find_last_of(";{}");
   if (last != std::string_view::npos && body[last] == '{') return {};
@@ -290,7 +290,7 @@ std::string function_of(std::string_view body) {
   }
   const size_t opening = opening_of(head, closing, '(', ')');
   if (opening == std::string_view::npos) return {};
-  std::string name;  // from its end
+  std::string name;  // collected from its end
   size_t i = opening;
   while (i > 0 && is_space(head[i - 1])) --i;
   const size_t name_end = i;
@@ -320,13 +320,13 @@ bool is_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return is_word(c) || c == ':' || c == '$'; });
 }
 
-// `a` of `a __attribute__((visibility("hidden")))`.
+// Returns `a` for `a __attribute__((visibility("hidden")))`.
 std::string_view without_attribute(std::string_view text) {
   const size_t end = word_end(text, 0), next = skip_space(text, end);
   return end > 0 && next > end && is_blank(text.substr(next)) ? text.substr(0, end) : text;
 }
 
-// A text with arguments for `$1`, `$2`.
+// Replaces `$1`, `$2` by arguments.
 std::string filled(std::string_view pattern, const std::vector<std::string>& arguments) {
   std::string text;
   for (size_t i = 0; i < pattern.size(); ++i) {
@@ -340,7 +340,7 @@ std::string filled(std::string_view pattern, const std::vector<std::string>& arg
   return text;
 }
 
-// `NAMESPACE_BEGIN`, `X_BEGIN_NAMESPACE` of a tree whose definitions are not here.
+// Matches `NAMESPACE_BEGIN` and `X_BEGIN_NAMESPACE` in a tree without their definitions.
 MacroEffect namespace_convention(std::string_view name) {
   if (name.find("NAMESPACE") == std::string_view::npos || !is_shouted(name)) return MacroEffect::kNone;
   const auto has = [&](std::string_view word) {
@@ -351,7 +351,7 @@ MacroEffect namespace_convention(std::string_view name) {
   return has("END") || has("CLOSE") ? MacroEffect::kCloseNamespace : MacroEffect::kNone;
 }
 
-// Whether a macro is but a name, perhaps one that users may define, where the other is known to change the structure.
+// Returns whether a macro is only a name, perhaps a user-defined one, while the other changes the structure.
 bool is_weaker(const MacroTable::Macro& macro, const MacroTable::Macro& other) {
   return macro.effect >= MacroEffect::kFunction && other.effect != MacroEffect::kNone &&
          other.effect < MacroEffect::kFunction;
@@ -389,7 +389,7 @@ void MacroTable::learn_definition(std::string_view name, bool has_parameters, st
   Macro macro;
   const bool may_name = is_shouted(name) && body.size() < kLongestFunction;
   const std::string pattern = may_name && has_parameters ? pattern_of(body, parameters) : std::string(body);
-  // Without parameters, an empty macro is an include guard or a switch, which no declaration uses.
+  // An empty macro without parameters is an include guard or a switch, which declarations do not use.
   if (is_blank(body) || is_head(body)) {
     macro.effect = has_parameters ? MacroEffect::kBlankArguments : MacroEffect::kBlank;
   } else if (opens_namespaces(pattern, macro.path)) {
@@ -402,11 +402,11 @@ void MacroTable::learn_definition(std::string_view name, bool has_parameters, st
     macro.path = function_of(pattern);
     if (!macro.path.empty() && macro.path.size() < kLongestPattern) macro.effect = MacroEffect::kFunction;
   }
-  // So short a name is elsewhere that of a template's parameter, but where it is an attribute spelled out.
+  // Elsewhere a name this short is a template parameter, unless the macro is explicitly an attribute.
   if (name.size() == kShortest && (macro.effect != MacroEffect::kBlank || body.empty())) macro = {};
   Votes& votes = votes_[std::string(name)];
   if (macro.effect == MacroEffect::kNone) {
-    // `} namespace b {`, for another way of building, says nothing of how the others are to be read.
+    // `} namespace b {`, for another build configuration, says nothing about the other definitions.
     if (!is_unbalanced(body)) ++votes.ordinary;
   } else {
     ++votes.special;
@@ -431,7 +431,7 @@ size_t MacroTable::shape(std::string_view name) {
   return (static_cast<unsigned char>(name[0]) << 6 | (name.size() & 63)) & ((1 << 14) - 1);
 }
 
-// Of as many, what changes the structure counts: without it, nothing around it can be read.
+// In a tie, an effect on structure wins: without it, the surrounding code cannot be parsed.
 bool MacroTable::is_special(const Votes& votes) {
   const MacroEffect effect = votes.macro.effect;
   const bool is_structure =
@@ -439,7 +439,7 @@ bool MacroTable::is_special(const Votes& votes) {
   return votes.special + (is_structure ? 1 : 0) > votes.ordinary && votes.special > 0;
 }
 
-// What was learnt of a name.
+// Returns the learnt macro of a name.
 MacroTable::Macro MacroTable::chosen(std::string_view name) const {
   const auto found = votes_.find(std::string(name));
   return found != votes_.end() && is_special(found->second) ? found->second.macro : Macro{};
@@ -484,8 +484,8 @@ std::string MacroTable::name(std::string_view word) const {
   return is_name(made.path) ? made.path : std::string(word);
 }
 
-// A macro with its arguments, and with those that it calls written out. Its effect is that of the last of them where it
-// is nothing but a call of it.
+// Returns a macro with its arguments filled in and nested macros expanded. A macro that is only a call has the effect
+// of the called macro.
 MacroTable::Macro MacroTable::expanded(const Macro& macro, const std::vector<std::string>& arguments) const {
   std::string text = filled(macro.path, arguments);
   MacroEffect effect = macro.effect;
@@ -533,7 +533,7 @@ std::string MacroTable::serialize() const {
       if (named.effect == MacroEffect::kNone || named.effect == MacroEffect::kFunction) break;
       macro = named;
     }
-    if (macro.effect == MacroEffect::kFunction) {  // most are ordinary: what they call names nothing
+    if (macro.effect == MacroEffect::kFunction) {  // most are ordinary and call macros that name nothing
       std::vector<std::string> parameters;
       for (char digit = '1'; digit <= '9'; ++digit) parameters.push_back({'$', digit});
       macro = expanded(macro, parameters);

@@ -9,51 +9,50 @@
 
 namespace framedex::extractor {
 
-// What a macro that a parser trips over stands for.
+// The effect of a macro that a parser cannot handle.
 enum class MacroEffect {
-  kNone,            // not known to be special
-  kBlank,           // an attribute, or nothing: left out
-  kBlankArguments,  // the same, with arguments
+  kNone,            // not special
+  kBlank,           // an attribute, or nothing: removed
+  kBlankArguments,  // like kBlank, with arguments
   kAssign,          // X_ASSIGN_OR_RETURN(lhs, expression, ...)
   kOpenNamespace,   // `namespace a { inline namespace b {`
   kCloseNamespace,  // `}}`
-  kFunction,        // `struct a##_b {...}; void a##_b::run()`: what follows in braces is the body of a function
-  kName,            // a name, or one pasted of arguments: what other macros are made of
+  kFunction,        // `struct a##_b {...}; void a##_b::run()`: the braces that follow are a function's body
+  kName,            // a name, or one pasted from arguments; used in other macros
 };
 
-// The macros of a tree that change how source around them parses. Some are known by the conventions of their names
-// (X_EXPORT, X_GUARDED_BY); others are learnt from their #define.
+// The macros of a source tree that affect parsing. Some are known by naming conventions (X_EXPORT, X_GUARDED_BY);
+// others are learnt from their #define.
 class MacroTable {
  public:
   struct Macro {
     MacroEffect effect = MacroEffect::kNone;
-    // The namespaces that kOpenNamespace opens, inline ones left out; the name of kFunction's function; kName's name.
-    // `$1` stands for the first argument: `a::$1`.
+    // For kOpenNamespace the namespaces it opens, without inline ones; for kFunction the function's name; for kName the
+    // name. `$1` stands for the first argument: `a::$1`.
     std::string path;
-    bool is_learnt = false;  // from its #define, and not known by its name
+    bool is_learnt = false;  // learnt from its #define, not from its name
   };
 
-  // Learns the macros that `source` defines. Of several definitions of one name the more common kind counts.
+  // Learns the macros that `source` defines. If a name has several definitions, the most common effect wins.
   void learn(std::string_view source);
   void merge(const MacroTable& other);
 
-  // `name` is an identifier. Cheap for names that no macro has.
+  // Finds the macro of an identifier. Cheap for names without a macro.
   Macro find(std::string_view name) const;
 
-  // The name `a::b` that a macro call stands for in a place where names are: its own path, and what macros its
-  // arguments are, written out. `arguments` as they are written between its parentheses.
+  // Returns the name `a::b` for a macro call in place of a name: the macro's path with its arguments filled in. Macros
+  // among the arguments are expanded too. `arguments` is the source text between the parentheses.
   std::string path(const Macro& macro, std::string_view arguments) const;
 
-  // The name of the function whose body stands in braces behind a macro call, `a_b_Test::TestBody`; empty where none is
-  // known.
+  // Returns the name of the function whose body follows a macro call, `a_b_Test::TestBody`; empty if unknown.
   std::string function(std::string_view name, std::string_view arguments) const;
 
-  // What a word stands for where a namespace's name is: itself, or the name that a macro gives.
+  // Returns a word in place of a namespace's name, or the name that a macro replaces it by.
   std::string name(std::string_view word) const;
 
   bool empty() const { return votes_.empty(); }
 
-  // One macro a line, and back: for keeping what was learnt of a tree.
+  // Saves and loads the learnt macros of a tree, one per line.
   std::string serialize() const;
   static MacroTable parse(std::string_view text);
 
@@ -68,7 +67,8 @@ class MacroTable {
   Macro chosen(std::string_view name) const;
   Macro expanded(const Macro& macro, const std::vector<std::string>& arguments) const;
 
-  // Whether a learnt macro has this first letter and length: most identifiers need no look-up.
+  // Returns the bit index for a first letter and length. Most identifiers have no learnt macro of their shape and need
+  // no look-up.
   static size_t shape(std::string_view name);
 
   std::unordered_map<std::string, Votes> votes_;

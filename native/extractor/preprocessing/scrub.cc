@@ -11,11 +11,11 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr size_t kLongestCall = 1 << 15;  // bytes; what has no closing parenthesis within these is no macro call
+constexpr size_t kLongestCall = 1 << 15;  // bytes; without a closing parenthesis within them, it is not a macro call
 constexpr size_t kLongestTemplateParameters = 4000;  // bytes of a template's parameters
-constexpr int kMostUnclosed = 100;  // after so many the file is nonsense, and each costs a scan that long
+constexpr int kMostUnclosed = 100;  // more mean that the file is not C++, and each costs a scan of kLongestCall
 
-// A call's closing parenthesis and the commas between its arguments.
+// The closing parenthesis of a call and the commas between its arguments.
 struct Call {
   size_t end = std::string_view::npos;
   std::vector<size_t> commas;
@@ -31,7 +31,7 @@ bool is_builtin_type(std::string_view word) {
   return types.count(word) > 0;
 }
 
-// Whether a type may stand after this word: then a name in capitals there is a type.
+// Returns whether a type may follow this word: a name in capitals after it is then a type.
 bool precedes_type(std::string_view word) {
   static const Words words = {"const",     "static",    "constexpr", "inline", "extern",    "virtual",      "explicit",
                               "mutable",   "volatile",  "typename",  "struct", "class",     "enum",         "union",
@@ -83,9 +83,9 @@ class Scrubber {
   size_t line_start_ = 0;
   bool at_line_start_ = true;
   char last_ = '\n';             // the last character that is neither space nor comment
-  std::string_view previous_;    // the word before, if nothing but space is between
-  std::vector<bool> in_class_;   // for each open brace, whether it is a class's
-  bool declares_class_ = false;  // this statement says `class`
+  std::string_view previous_;    // the previous word, if only space follows it
+  std::vector<bool> in_class_;   // for each open brace, whether it belongs to a class
+  bool declares_class_ = false;  // this statement contains `class`
   int depth_ = 0;
   int unclosed_ = 0;
 };
@@ -173,7 +173,7 @@ size_t Scrubber::step(size_t position) {
   return position + 1;
 }
 
-// Keeps only the quotes of a literal. The prefix of a raw one, whose text may be long, goes.
+// Keeps only the quotes of a literal. Removes the prefix of a raw one, whose text may be long.
 size_t Scrubber::literal(size_t quote) {
   const size_t end = string_end(source_, quote);
   if (end - quote < 2 || source_[end - 1] != '"' || is_word(at(end))) return end;
@@ -201,7 +201,7 @@ size_t Scrubber::word(size_t position) {
   const std::string_view name = source_.substr(position, end - position);
   const bool was_line_start = at_line_start_;
   at_line_start_ = false;
-  if (at(end) == '"' || at(end) == '\'') {  // the prefix of a literal, or a macro before one
+  if (at(end) == '"' || at(end) == '\'') {  // a literal's prefix, or a macro before a literal
     last_ = '"';
     previous_ = {};
     return end;
@@ -270,8 +270,8 @@ size_t Scrubber::word(size_t position) {
   return end;
 }
 
-// Replaces what begins with one of C++'s own words and the grammar refuses. Returns where to go on if that is not
-// behind the word.
+// Replaces constructs of C++ keywords that the grammar rejects. Returns the position to continue from, if that is not
+// the end of the word.
 size_t Scrubber::known_word(std::string_view name, size_t position) {
   const size_t end = position + name.size();
   if (name == "class" || name == "struct" || name == "union") {
@@ -281,7 +281,7 @@ size_t Scrubber::known_word(std::string_view name, size_t position) {
     return at(opening) == '<' ? template_parameters(opening) : instantiation(position, end);
   } else if (name == "std" && source_.substr(end, 7) == "::move(") {
     moved_capture(position);
-  } else if (name == "noexcept") {  // noexcept(noexcept(...)): nothing there is called
+  } else if (name == "noexcept") {  // noexcept(noexcept(...)) calls nothing
     const size_t opening = skip_space(source_, end);
     const Call condition = at(opening) == '(' ? call(opening) : Call{};
     const size_t inside = skip_space(source_, opening + 1);
@@ -294,7 +294,7 @@ size_t Scrubber::known_word(std::string_view name, size_t position) {
   } else if (name == "new") {
     array_of_pointers(end);
   } else if (name == "operator" && (last_ == '.' || (last_ == '>' && source_.substr(position - 2, 2) == "->"))) {
-    // this->operator==(x): as an identifier
+    // this->operator==(x): rewrite it as an identifier
     size_t sign = end;
     while (std::strchr("+-*/%=!<>&|^~[]", at(sign)) && at(sign) != '\0') result_.text[sign++] = '_';
     if (source_.substr(sign, 3) == "()(") result_.text[sign] = result_.text[sign + 1] = '_';
@@ -302,7 +302,7 @@ size_t Scrubber::known_word(std::string_view name, size_t position) {
   return 0;
 }
 
-// Whether a name in capitals can only be an attribute where it stands: `void CUPTIAPI f(`, `GTEST_API_ int main(`.
+// Returns whether a name in capitals must be an attribute in its position: `void CUPTIAPI f(`, `GTEST_API_ int main(`.
 bool Scrubber::is_unknown_attribute(std::string_view name, size_t end) const {
   const size_t next = skip_space(source_, end);
   const std::string_view following = source_.substr(next, word_end(source_, next) - next);
@@ -312,14 +312,14 @@ bool Scrubber::is_unknown_attribute(std::string_view name, size_t end) const {
          at(word_end(source_, next)) == '(';
 }
 
-// Whether a name in capitals that ends here is an access specifier, `PRIVATE_UNLESS_TESTED:`.
+// Returns whether the name in capitals that ends here is an access specifier, `PRIVATE_UNLESS_TESTED:`.
 bool Scrubber::is_access(size_t end) const {
   if (in_class_.empty() || !in_class_.back() || std::strchr(";{}:", last_) == nullptr) return false;
   const size_t colon = skip_space(source_, end);
   return at(colon) == ':' && at(colon + 1) != ':';
 }
 
-// Whether a name says TEST as a word: a macro of the kind makes functions. `DOCTEST_MSVC_SUPPRESS` does not.
+// Returns whether a name contains the word TEST: such macros define functions. `DOCTEST_MSVC_SUPPRESS` does not.
 bool is_of_test(std::string_view name) {
   for (size_t i = name.find("TEST"); i != std::string_view::npos; i = name.find("TEST", i + 1)) {
     if (i == 0 || name[i - 1] == '_') return true;
@@ -327,8 +327,8 @@ bool is_of_test(std::string_view name) {
   return false;
 }
 
-// Blanks a macro that stands for whole declarations or statements: `MLIR_DEFINE_TYPE_ID(Foo)` alone on a line, or
-// anything of the kind among the members of a class. Returns the position behind it, 0 for anything else.
+// Blanks a macro that stands for whole declarations or statements: `MLIR_DEFINE_TYPE_ID(Foo)` alone on a line, or such
+// a macro among class members. Returns the position after it, 0 for anything else.
 size_t Scrubber::line_macro(size_t position, size_t name_end) {
   const std::string_view name = source_.substr(position, name_end - position);
   if (name.find('_') == std::string_view::npos || std::strchr(";{}:\n", last_) == nullptr) return 0;
@@ -340,7 +340,7 @@ size_t Scrubber::line_macro(size_t position, size_t name_end) {
   if (!arguments) return 0;
   size_t after = arguments.end + 1;
   while (at(after) == ' ' || at(after) == '\t') ++after;
-  // No function is called with a type, and no statement stands before a namespace.
+  // A function is never called with a type, and no statement precedes a namespace.
   const size_t first = skip_space(source_, name_end + 1), following = skip_space(source_, after + 1);
   const bool is_declaration = is_builtin_type(source_.substr(first, word_end(source_, first) - first)) ||
                               source_.substr(following, 10) == "namespace ";
@@ -352,7 +352,8 @@ size_t Scrubber::line_macro(size_t position, size_t name_end) {
   return arguments.end + 1;
 }
 
-// `X_ASSIGN_OR_RETURN(lhs, expression, rest)` -> `lhs = expression; rest `. Returns where to go on, 0 where it is none.
+// Rewrites `X_ASSIGN_OR_RETURN(lhs, expression, rest)` as `lhs = expression; rest `. Returns the position to continue
+// from, 0 for anything else.
 size_t Scrubber::assignment(size_t position, size_t opening) {
   const Call arguments = call(opening);
   if (!arguments || arguments.commas.empty()) return 0;
@@ -367,11 +368,11 @@ size_t Scrubber::assignment(size_t position, size_t opening) {
   if (at(first) == '(' && source_[last - 1] == ')') {  // ((auto [a, b]), f())
     result_.text[first] = result_.text[last - 1] = ' ';
   }
-  ++depth_;  // its closing parenthesis comes by
+  ++depth_;  // its closing parenthesis is still to come
   return opening + 1;
 }
 
-// Remembers a call of XLA_FFI_DEFINE_HANDLER or its kind: what it expands to is known only from its name.
+// Notes a call of XLA_FFI_DEFINE_HANDLER or a similar macro, whose expansion is known only from its name.
 void Scrubber::defining_macro(size_t position, size_t name_end) {
   const std::string_view name = source_.substr(position, name_end - position);
   if (name.find("DEFINE_HANDLER") == std::string_view::npos) return;
@@ -388,7 +389,8 @@ void Scrubber::defining_macro(size_t position, size_t name_end) {
   result_.definitions.push_back(std::move(definition));
 }
 
-// `MOCK_METHOD(int, f, (char a), (const, override));` -> `int f (char a) ;`. Returns where to go on.
+// Rewrites `MOCK_METHOD(int, f, (char a), (const, override));` as `int f (char a) ;`. Returns the position to continue
+// from.
 size_t Scrubber::mocked_method(size_t position, size_t opening) {
   const Call arguments = call(opening);
   if (!arguments || arguments.commas.size() < 2) return opening;
@@ -405,7 +407,8 @@ size_t Scrubber::mocked_method(size_t position, size_t opening) {
   return arguments.end + 1;
 }
 
-// `ABSL_FLAG(std::vector<int>, name, f(), "help");` -> `std::vector<int> name = f() ;`. Returns where to go on.
+// Rewrites `ABSL_FLAG(std::vector<int>, name, f(), "help");` as `std::vector<int> name = f() ;`. Returns the position
+// to continue from.
 size_t Scrubber::flag(size_t position, size_t opening) {
   const Call arguments = call(opening);
   if (!arguments || arguments.commas.size() < 3) return opening;
@@ -416,7 +419,8 @@ size_t Scrubber::flag(size_t position, size_t opening) {
   return arguments.end + 1;
 }
 
-// `template class V<int>;`, `extern template void f<int>();`. Returns the position behind it, 0 for other templates.
+// Blanks `template class V<int>;`, `extern template void f<int>();`. Returns the position after it, 0 for other
+// templates.
 size_t Scrubber::instantiation(size_t position, size_t after) {
   if (at(skip_space(source_, after)) == '<' || std::strchr(".>:", last_) != nullptr) return 0;
   const size_t end = source_.find_first_of(";{}", after);
@@ -428,8 +432,8 @@ size_t Scrubber::instantiation(size_t position, size_t after) {
   return end + 1;
 }
 
-// `template <typename T, enable_if_t<a && !b> = 0>` -> `template <    >`: nothing of these is kept, and the grammar
-// refuses many of their defaults and macros. Returns the position behind them, 0 where they do not end.
+// Blanks the parameters in `template <typename T, enable_if_t<a && !b> = 0>`: extraction does not need them, and the
+// grammar rejects many of their defaults and macros. Returns the position after them, 0 if they do not end.
 size_t Scrubber::template_parameters(size_t opening) {
   const size_t limit = std::min(source_.size(), opening + kLongestTemplateParameters);
   int angles = 0, brackets = 0;
@@ -461,7 +465,7 @@ size_t Scrubber::template_parameters(size_t opening) {
   return 0;
 }
 
-// `new char*[n]`, `new const T[n]`: the `*` and the `const` go.
+// Removes the `*` and the `const` in `new char*[n]`, `new const T[n]`.
 void Scrubber::array_of_pointers(size_t after) {
   size_t i = skip_space(source_, after);
   if (source_.substr(i, 6) == "const ") {
@@ -474,7 +478,7 @@ void Scrubber::array_of_pointers(size_t after) {
   if (stars > i && at(stars) == '[') blank(i, stars);
 }
 
-// `[f(std::move(f))]` -> `[f=std::move(f) ]`: `position` is where `std` begins.
+// Rewrites `[f(std::move(f))]` as `[f=std::move(f) ]`; `position` is the start of `std`.
 void Scrubber::moved_capture(size_t position) {
   if (position < 2 || (source_[position - 1] != '(' && source_[position - 1] != '{')) return;
   size_t name = position - 1;
@@ -483,7 +487,7 @@ void Scrubber::moved_capture(size_t position) {
   size_t before = name;
   while (before > 0 && is_space(source_[before - 1])) --before;
   if (before == 0 || (source_[before - 1] != '[' && source_[before - 1] != ',')) return;
-  const size_t moved = position + 10;  // behind `std::move(`
+  const size_t moved = position + 10;  // after `std::move(`
   const size_t end = word_end(source_, moved);
   if (end == moved || at(end) != ')' || (at(end + 1) != ')' && at(end + 1) != '}')) return;
   const size_t stop = source_.find_first_of("[]{};", end + 2);
@@ -494,8 +498,8 @@ void Scrubber::moved_capture(size_t position) {
   result_.text[end + 1] = ' ';
 }
 
-// The end of the list that a position is in: its closing bracket, or a `;` or `,` if `stops` has that. npos where none
-// is near.
+// Returns the end of the list around a position: its closing bracket, or a `;` or `,` if `stops` contains it. npos if
+// none is near.
 size_t list_end(std::string_view source, size_t position, std::string_view stops) {
   int depth = 0;
   const size_t limit = std::min(source.size(), position + 1000);
@@ -513,7 +517,7 @@ size_t list_end(std::string_view source, size_t position, std::string_view stops
   return std::string_view::npos;
 }
 
-// `[a, f{g.h()}] {` -> `[a, f=g.h() ] {`: the grammar knows no captures in braces.
+// Rewrites `[a, f{g.h()}] {` as `[a, f=g.h() ] {`: the grammar does not support captures in braces.
 void Scrubber::braced_capture(size_t opening) {
   const size_t closing = list_end(source_, opening + 1, ";,");
   if (closing == std::string_view::npos || source_[closing] != '}' || skip_space(source_, opening + 1) == closing)
@@ -541,7 +545,7 @@ Call Scrubber::call(size_t opening) {
   Call found;
   if (unclosed_ >= kMostUnclosed) return found;
   std::vector<char> open;
-  int angles = 0;  // `<` still open at the top level: `std::pair<int, int> p, f()`
+  int angles = 0;  // open `<` at the top level: `std::pair<int, int> p, f()`
   const std::string_view text = source_.substr(0, std::min(source_.size(), opening + kLongestCall));
   for (size_t i = opening; i < text.size();) {
     const char c = text[i];

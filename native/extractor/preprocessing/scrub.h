@@ -23,27 +23,27 @@ struct MacroDefinition {
   size_t end;
   std::string macro;
   std::vector<std::string> arguments;
-  size_t implementation;  // where the second argument begins
+  size_t implementation;  // start of the second argument
 };
 
-// C++ source that a grammar without a preprocessor can read. `text` has the length and the line breaks of the original,
-// so every line and column is that of the original.
+// C++ source that a grammar without a preprocessor can parse. `text` has the original's length and line breaks, so
+// lines and columns are the original's.
 struct Scrubbed {
   std::string text;
   std::vector<MacroNamespace> namespaces;
   std::vector<MacroDefinition> definitions;
-  std::vector<std::pair<size_t, size_t>> assignments;  // calls of ASSIGN_OR_RETURN and its kind: bytes [begin, end)
+  std::vector<std::pair<size_t, size_t>> assignments;  // calls of ASSIGN_OR_RETURN and the like: bytes [begin, end)
 };
 
-// Replaces, or blanks out, what a C++ grammar cannot know:
+// Replaces or blanks source that a C++ grammar cannot parse:
 //
 // - attributes and their arguments: ABSL_GUARDED_BY(mu_), EIGEN_STRONG_INLINE, class TF_EXPORT Foo
 // - ASSIGN_OR_RETURN(auto x, f(), ...)  ->  auto x = f(); ...
-// - directives; of branches that are not whole (#if A \n f(a) { \n #else \n f(b) { \n #endif) all but one
-// - right C++ that the grammar refuses: int f(Options o = {}), ->*, template <enable_if_t<x>* = nullptr>,
+// - directives, and all but one of several incomplete branches (#if A \n f(a) { \n #else \n f(b) { \n #endif)
+// - valid C++ that the grammar rejects: int f(Options o = {}), ->*, template <enable_if_t<x>* = nullptr>,
 //   [f(std::move(f))] {, explicit instantiations
 // - declaration macros alone on a line: MLIR_DEFINE_TYPE_ID(Foo)
-// - comments, which cost time
+// - comments, for speed
 Scrubbed scrub(std::string_view source, const MacroTable& macros);
 
 }  // namespace framedex::extractor

@@ -5,7 +5,7 @@
 namespace framedex::extractor {
 namespace {
 
-// `R"`, `u8R"`, `LR"`, but not `FOUR"`.
+// Matches `R"`, `u8R"`, `LR"`, but not `FOUR"`.
 bool is_raw(std::string_view text, size_t quote) {
   if (quote == 0 || text[quote - 1] != 'R') return false;
   if (quote == 1 || !is_word(text[quote - 2])) return true;

@@ -6,7 +6,7 @@
 
 namespace framedex::extractor {
 
-// Characters of an expression; a call site keeps only the last name of a longer one.
+// The longest kept expression, in characters; a call site keeps only the last name of a longer one.
 constexpr size_t kLongestWritten = 60;
 
 inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
@@ -23,7 +23,7 @@ inline bool ends_with(std::string_view text, std::string_view suffix) {
   return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
 }
 
-// Whether a name is LIKE_THIS: capitals, digits and underscores, with a capital in front.
+// Returns whether a name is LIKE_THIS: capitals, digits and underscores, beginning with a capital.
 inline bool is_shouted(std::string_view name) {
   if (name.empty() || !is_upper(name[0])) return false;
   for (char c : name) {
@@ -32,7 +32,7 @@ inline bool is_shouted(std::string_view name) {
   return true;
 }
 
-// The end of the identifier that begins at `at`.
+// Returns the end of the identifier that begins at `at`.
 inline size_t word_end(std::string_view text, size_t at) {
   while (at < text.size() && is_word(text[at])) ++at;
   return at;
@@ -43,16 +43,16 @@ inline size_t skip_space(std::string_view text, size_t at) {
   return at;
 }
 
-// The text with one blank in place of each run of white space.
+// Returns the text with each run of white space replaced by one space.
 std::string collapsed(std::string_view text);
 
-// The same for C++, without comments and with literals as they are.
+// Like collapsed() for C++, without comments and with literals unchanged.
 std::string on_one_line(std::string_view text);
 
-// C++ lexing: each takes the position where the thing begins and returns the one behind it.
+// C++ lexing: each function takes the start of a token and returns its end.
 size_t string_end(std::string_view text, size_t quote);     // "..." and R"(...)"
-size_t character_end(std::string_view text, size_t quote);  // '...'; behind the quote for a digit separator
-size_t comment_end(std::string_view text, size_t slash);    // `slash` itself where no comment begins
-size_t directive_end(std::string_view text, size_t hash);   // the line break that ends it, or the end
+size_t character_end(std::string_view text, size_t quote);  // '...'; at a digit separator, the position after it
+size_t comment_end(std::string_view text, size_t slash);    // `slash` itself if no comment begins there
+size_t directive_end(std::string_view text, size_t hash);   // the line break that ends it, or the end of the text
 
 }  // namespace framedex::extractor

@@ -10,12 +10,12 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr size_t kHeader = 16;  // in front of every piece: its class; keeps what follows aligned
-constexpr size_t kFine = 64;    // classes of 16 bytes each, up to 1 KiB; then one for each power of two
+constexpr size_t kHeader = 16;  // before each piece: its size class; keeps the piece aligned
+constexpr size_t kFine = 64;    // classes of 16 bytes each, up to 1 KiB; then one per power of two
 constexpr size_t kBlock = 1 << 20;
 constexpr size_t kKeptBlocks = 16;
 
-// Plain pointers, so that access needs no initialization check.
+// Plain pointers, so that access needs no initialisation check.
 __attribute__((tls_model("initial-exec"))) thread_local Arena* current = nullptr;
 
 size_t class_of(size_t size) {
@@ -30,7 +30,7 @@ size_t size_of(size_t size_class) {
 size_t& class_in(void* memory) { return *reinterpret_cast<size_t*>(static_cast<char*>(memory) - kHeader); }
 
 void* require(void* memory) {
-  if (memory == nullptr) std::abort();  // as tree-sitter's own allocator does: its callers expect no failure
+  if (memory == nullptr) std::abort();  // like tree-sitter's own allocator: its callers expect no failure
   return memory;
 }
 

@@ -5,10 +5,10 @@
 
 namespace framedex::extractor {
 
-// Memory for the parse of one file, given back as a whole. tree-sitter allocates and frees small nodes by the million;
-// here that is a pop and a push, and nobody has to free a tree.
+// Memory for the parse of one file, freed as a whole. tree-sitter allocates and frees millions of small nodes. Here
+// that is a pop and a push, and trees need not be freed.
 //
-// Not thread-safe. `use` makes it the memory of tree-sitter on the current thread; without one, tree-sitter uses
+// Not thread-safe. `use` makes it tree-sitter's memory on the current thread; without an arena, tree-sitter uses
 // malloc.
 class Arena {
  public:
@@ -21,7 +21,7 @@ class Arena {
   void* reallocate(void* memory, size_t size);
   void release(void* memory);
 
-  // Gives back everything allocated. A few blocks stay for the next file.
+  // Frees everything allocated. Keeps a few blocks for the next file.
   void reset();
 
   // Bytes in blocks since the last reset.
@@ -40,7 +40,7 @@ class Arena {
   std::vector<void*> large_;
 };
 
-// Makes `arena` tree-sitter's memory on this thread for as long as the object lives, and resets it at the end.
+// Makes `arena` tree-sitter's memory on this thread during its lifetime, and resets the arena at the end.
 class ArenaInUse {
  public:
   explicit ArenaInUse(Arena& arena);

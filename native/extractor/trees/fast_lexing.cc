@@ -3,20 +3,21 @@
 #include <algorithm>
 #include <cstdint>
 
-// The core's own: where a lexer is in its text, and which of a grammar's lexer states belongs to a parser state.
+// tree-sitter's internal header: a lexer's position, and the lexer state of each parser state.
 #include "language.h"
 #include "lexer.h"
 
 namespace framedex::extractor {
 namespace {
 
-constexpr uint64_t kMix = 0x9e3779b97f4a7c15u;  // 2^64 over the golden ratio
+constexpr uint64_t kMix = 0x9e3779b97f4a7c15u;  // 2^64 divided by the golden ratio
 
 bool is_blank(int32_t c) { return c == ' ' || c == '\n' || c == '\t'; }
 bool begins_word(int32_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_ascii_word(int32_t c) { return begins_word(c) || (c >= '0' && c <= '9'); }
 
-// What may turn a word into something else: a literal's prefix, a universal character name, letters of other alphabets.
+// Returns whether a byte ends a word for certain: it is not part of a literal's prefix, a universal character name or a
+// non-ASCII letter.
 bool ends_word(unsigned char c) { return c < 0x80 && c != '"' && c != '\'' && c != '\\' && c != '$' && c != '\0'; }
 
 void ignore(const TSLexer*, const char*, ...) {}
@@ -62,7 +63,7 @@ void move(Lexer* lexer, const char* from, size_t length) {
   lexer->lookahead_size = 1;
 }
 
-// The same where no line ends.
+// Like move(), for text without line breaks.
 void move_on_line(Lexer* lexer, const char* from, size_t length) {
   const auto count = static_cast<uint32_t>(length);
   lexer->current_position.bytes += count;
@@ -72,7 +73,7 @@ void move_on_line(Lexer* lexer, const char* from, size_t length) {
   lexer->lookahead_size = 1;
 }
 
-// Moves to where a token begins, over blanks.
+// Moves over blanks to the start of a token.
 void move_to_token(Lexer* lexer, const char* text, size_t token) {
   const size_t start = lexer->current_position.bytes;
   if (token == start) return;
@@ -80,7 +81,7 @@ void move_to_token(Lexer* lexer, const char* text, size_t token) {
   lexer->token_start_position = lexer->current_position;
 }
 
-// Finds at `text`, where the lexer is, what was found before.
+// Repeats a known result at `text`, the lexer's position.
 void repeat(Lexer* lexer, const char* text, const SeenToken& token) {
   move(lexer, text, token.length);
   lexer->token_end_position = lexer->current_position;
@@ -96,7 +97,7 @@ SeenToken found_by(const Lexer* lexer, const FastLexing* grammar, uint64_t key) 
 
 LexedText& source_of(Lexer* lexer) { return *static_cast<LexedText*>(lexer->input.payload); }
 
-// Goes on by one character, as the core does, but without its questions where both this and the next are plain.
+// Advances by one character like tree-sitter, but skips its checks if this and the next character are plain.
 void advance(TSLexer* lexer, bool skip) {
   Lexer* self = reinterpret_cast<Lexer*>(lexer);
   const uint32_t next = self->current_position.bytes - self->chunk_start + self->lookahead_size;
@@ -109,14 +110,14 @@ void advance(TSLexer* lexer, bool skip) {
   if (skip) self->token_start_position = self->current_position;
 }
 
-// A text is one range, whole: a token ends where the lexer is.
+// Marks the token's end at the lexer's position; the text is one range.
 void mark_end(TSLexer* lexer) {
   Lexer* self = reinterpret_cast<Lexer*>(lexer);
   self->token_end_position = self->current_position;
 }
 
-// All that the generated lexer can have looked at where it stopped at the `looked_at`-th byte of `text` or before it,
-// with a blank in front of them or the text's other bytes.
+// Returns a key for everything that the generated lexer can have read. It stopped at or before byte `looked_at` of
+// `text`. `blank` is the blank before the text, if any.
 uint64_t short_key(TSStateId state, char blank, const char* text, size_t looked_at) {
   uint64_t key = uint64_t{state} << 48 | uint64_t{static_cast<unsigned char>(blank)} << 40 | uint64_t{looked_at} << 32;
   for (size_t i = 0; i < looked_at; ++i) key |= uint64_t{static_cast<unsigned char>(text[i])} << 8 * i;
@@ -232,7 +233,7 @@ bool FastLexing::lex_short_token(Lexer* lexer, TSStateId state, size_t token) co
 }
 
 bool FastLexing::lex_generated(Lexer* lexer, TSStateId state, size_t token) const {
-  // The last blank is left, since which tokens may follow depends on whether one does.
+  // Leaves the last blank, because the valid tokens depend on whether a blank precedes them.
   if (token > lexer->current_position.bytes + 1) move_to_token(lexer, source_of(lexer).text.data(), token - 1);
   return generated_(&lexer->data, state);
 }

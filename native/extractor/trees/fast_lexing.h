@@ -9,26 +9,26 @@
 
 #include "extractor/trees/seen_tokens.h"
 
-// The core's own: what a grammar's lexer gets, and what that really is.
+// tree-sitter's internal header: the actual type behind TSLexer.
 #include "lexer.h"
 #include "parser.h"
 
 namespace framedex::extractor {
 
-// Lexes white space, identifiers, keywords and punctuation, most of any source, at the speed of a loop over bytes. A
-// grammar's generated lexer takes a call for every character of them, and a search in Unicode tables for most.
+// Lexes white space, identifiers, keywords and punctuation (most of any source) at the speed of a loop over bytes. A
+// grammar's generated lexer needs a call for every character, and a search in Unicode tables for most.
 //
-// What the generated lexer would find is known: for white space because each of its states was tried on examples when
-// the grammar was loaded; for a word and for a token of one or two characters because it met the same text in the same
-// state before. Anything else is left to it.
+// The result is the same as the generated lexer's. For white space, each lexer state was tried on examples when the
+// grammar was loaded. For a word and for a token of one or two characters, the generated lexer has already lexed the
+// same text in the same state. The generated lexer handles all other input.
 class FastLexing {
  public:
   explicit FastLexing(const TSLanguage& language);
 
-  // Takes the place of the grammar's lexer. The input's payload has to be a LexedText.
+  // Replaces the grammar's lexer. The input's payload must be a LexedText.
   static bool lex(TSLexer* lexer, TSStateId state);
 
-  // Takes the place of the grammar's lexer of keywords, which is asked about each identifier that `lex` has found.
+  // Replaces the grammar's keyword lexer, which runs on each identifier that `lex` has found.
   static bool lex_keyword(TSLexer* lexer, TSStateId state);
 
  private:
@@ -36,7 +36,7 @@ class FastLexing {
 
   bool skips_blanks(TSStateId state) const;
 
-  // Each is given a lexer in front of the blanks before a token, if there are any, and where the token begins.
+  // Each takes a lexer positioned before any blanks, and the position of the token after them.
   bool lex_word(Lexer* lexer, TSStateId state, size_t word) const;
   bool lex_short_token(Lexer* lexer, TSStateId state, size_t token) const;
   bool lex_generated(Lexer* lexer, TSStateId state, size_t token) const;
@@ -46,13 +46,13 @@ class FastLexing {
   std::vector<bool> skips_blanks_;  // by state of the generated lexer
 };
 
-// What the parser's input reads from.
+// The payload of the parser's input.
 struct LexedText {
   std::string_view text;
   const FastLexing* lexing;
   LexerMemory* memory;
-  uint64_t identifier = 0;                         // the hash of the one that was found last; 0: not known
-  void (*advance)(TSLexer*, bool skip) = nullptr;  // the core's own
+  uint64_t identifier = 0;                         // hash of the latest identifier; 0: unknown
+  void (*advance)(TSLexer*, bool skip) = nullptr;  // tree-sitter's own function
 };
 
 }  // namespace framedex::extractor

@@ -9,7 +9,7 @@
 
 #include "extractor/trees/fast_lexing.h"
 
-// The layout of TSLanguage, from the core's own sources.
+// The layout of TSLanguage, from tree-sitter's sources.
 #include "parser.h"
 
 namespace framedex::extractor {

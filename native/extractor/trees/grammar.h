@@ -10,10 +10,10 @@ namespace framedex::extractor {
 
 class FastLexing;
 
-// A tree-sitter language as a grammar wheel hands it out, with its parse table unpacked. In the wheel most states' rows
-// are lists to be searched, which takes a fifth of the time of parsing C++. Rows are unpacked when first needed.
+// A tree-sitter language from a grammar wheel, with its parse table unpacked. In the wheel, most states' rows are lists
+// to be searched, which takes a fifth of the time of parsing C++. Rows are unpacked at first use.
 //
-// Throws std::runtime_error for a grammar that this core of tree-sitter cannot run.
+// Throws std::runtime_error for a grammar that this version of tree-sitter cannot run.
 class Grammar {
  public:
   explicit Grammar(const TSLanguage* packed);
@@ -21,10 +21,10 @@ class Grammar {
 
   const TSLanguage* language() const;
 
-  // What an input for this language has to carry: see LexedText.
+  // Returns the lexing data that inputs for this language need; see LexedText.
   const FastLexing& lexing() const;
 
-  // The number of a node type or field; throws std::runtime_error where the grammar has none of that name.
+  // Returns the number of a node type or field. Throws std::runtime_error if the grammar has none of that name.
   TSSymbol symbol(std::string_view name) const;
   TSFieldId field(std::string_view name) const;
 

@@ -10,8 +10,8 @@ namespace framedex::extractor {
 
 class FastLexing;
 
-// Words that a grammar's lexer took for plain identifiers in one of its states, by hash. Lossy: a newer word may take
-// the place of an older one.
+// Hashes of words that a grammar's lexer recognised as plain identifiers in a given state. Lossy: a newer word may
+// replace an older one.
 class SeenWords {
  public:
   SeenWords() : slots_(size_t{1} << kBits) {}
@@ -23,16 +23,16 @@ class SeenWords {
   std::vector<uint64_t> slots_;
 };
 
-// What a grammar's lexer found somewhere.
+// A token that a grammar's lexer has recognised.
 struct SeenToken {
   const FastLexing* grammar = nullptr;
-  uint64_t key = 0;       // says all that the lexer looked at: its state and the text
-  TSSymbol symbol = 0;    // 0: it found nothing
+  uint64_t key = 0;       // identifies the lexer's input: its state and the text
+  TSSymbol symbol = 0;    // 0: no token found
   uint16_t length = 0;    // of the token, in bytes
-  uint16_t advanced = 0;  // how far the lexer went to see that it ends there
+  uint16_t advanced = 0;  // how far the lexer read to find the token's end
 };
 
-// Such tokens, by key. Lossy as well.
+// A cache of tokens by key. Lossy as well.
 class SeenTokens {
  public:
   SeenTokens() : slots_(size_t{1} << kBits) {}
@@ -49,11 +49,11 @@ class SeenTokens {
   std::vector<SeenToken> slots_;
 };
 
-// What a thread remembers of the texts that it has lexed.
+// A thread's caches of lexed texts.
 struct LexerMemory {
   SeenWords identifiers;
   SeenTokens short_tokens;  // of up to two characters
-  SeenTokens keywords;      // and what else the lexer of keywords was asked about, by hash
+  SeenTokens keywords;      // other input of the keyword lexer, by hash
 };
 
 }  // namespace framedex::extractor

@@ -39,7 +39,7 @@ SyntaxTree::SyntaxTree(const Grammar& grammar, std::string_view text, Workspace&
   LexedText lexed{text, &grammar.lexing(), &workspace.lexed};
   const TSInput input{&lexed, read, TSInputEncodingUTF8, nullptr};
   tree_ = ts_parser_parse_with_options(parser, nullptr, input, {&limits, is_over});
-  ts_parser_delete(parser);  // for the grammar's own state, which is not in the arena
+  ts_parser_delete(parser);  // frees the grammar's own state, which is not in the arena
   if (tree_ == nullptr) throw std::runtime_error("its syntax is too far from the language");
 }
 
@@ -80,7 +80,7 @@ bool Walk::advance(bool into) {
   return false;
 }
 
-// Its first child begins where it does: at position_.
+// The first child begins where the parent does, at position_.
 void Walk::enter(const Subtree& parent) {
   const uint32_t count = ts_subtree_child_count(parent);
   if (count == 0) return;

@@ -10,22 +10,22 @@
 #include "extractor/trees/fast_lexing.h"
 #include "extractor/trees/grammar.h"
 
-// The core's own nodes.
+// tree-sitter's internal header: its nodes.
 #include "subtree.h"
 
 namespace framedex::extractor {
 
-// What a thread needs to parse one file after another.
+// A thread's reusable data for parsing files.
 struct Workspace {
   Arena arena;
   LexerMemory lexed;
 };
 
-// The parse of one file, in bounded time and memory. Its nodes live in the workspace's arena: one tree at a time.
+// The parse of one file, in bounded time and memory. Its nodes are in the workspace's arena: one tree at a time.
 class SyntaxTree {
  public:
-  // Throws std::runtime_error where the text is so far from the language that its parse would take too long or too much
-  // memory.
+  // Throws std::runtime_error if parsing would take too long or too much memory, because the text is not in the
+  // language.
   SyntaxTree(const Grammar& grammar, std::string_view text, Workspace& workspace);
   SyntaxTree(const SyntaxTree&) = delete;
   SyntaxTree& operator=(const SyntaxTree&) = delete;
@@ -37,8 +37,8 @@ class SyntaxTree {
   TSTree* tree_ = nullptr;
 };
 
-// Walks the visible nodes of a tree in order, from outside inwards, without recursion. Unlike tree-sitter's cursor it
-// keeps only what a walk forwards needs, and makes a node only when asked for one.
+// Walks the visible nodes of a tree in pre-order, without recursion. Unlike tree-sitter's cursor it keeps only the
+// state for a forward walk, and creates a node only on request.
 class Walk {
  public:
   explicit Walk(TSNode root);
@@ -47,15 +47,15 @@ class Walk {
   TSSymbol type() const { return type_; }
   TSNode node() const;
 
-  // Goes to the next node; with `into`, to the first inside the current one if there is one. False at the end.
+  // Advances to the next node; with `into`, to the first child if there is one. Returns false at the end.
   bool advance(bool into);
 
  private:
   struct Level {
     const Subtree* next;
     const Subtree* end;
-    const TSSymbol* aliases;  // of the children that are no extras, nullptr for none
-    Length position;          // where `next` begins
+    const TSSymbol* aliases;  // of the children that are not extras, nullptr for none
+    Length position;          // start of `next`
   };
 
   void enter(const Subtree& parent);

@@ -1,4 +1,4 @@
-"""Python functions in place of functions of the TPU runtime: to stand in for them, to wrap them, or to watch.
+"""Python functions that replace, wrap or watch functions of the TPU runtime.
 
     from framedex_native.behaviour import on
 
@@ -7,8 +7,9 @@
         if call.arguments.bytes > 1 << 20:
             call.fail("RESOURCE_EXHAUSTED", "no more than a MiB at once")
 
-`framedex run --behaviour FILE` runs a program with the behaviours of a file; in a program of one's own they stand from
-`@on` on, until `put.remove()`, or for a block: `with active(FILE):`. docs/reference/behaviours.md has all of it.
+`framedex run --behaviour FILE` runs a program with the behaviours of a file. In your own program, a behaviour is active
+from `@on` until `put.remove()`. `with active(FILE):` activates a file's behaviours for a block. Reference:
+docs/reference/behaviours.md.
 """
 
 from .behaviours import Behaviour, on

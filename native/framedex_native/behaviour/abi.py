@@ -1,6 +1,6 @@
-"""The functions that behaviours can be put on, and their argument structs, as data: `functions.json`.
+"""The functions that accept behaviours, and their argument structs, from `functions.json`.
 
-That file is generated from the ABI of the PJRT C API; offsets and sizes are bytes.
+That file is generated from the ABI of the PJRT C API. Offsets and sizes are in bytes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 ALLOCATE = "DeviceMemory::Allocate"
-"""The mock's own function that gives memory of a device to buffers; a plug-in has none that can be seen."""
+"""The mock's own function that allocates device memory for buffers. Plug-ins do not expose theirs."""
 
 _POINTER = 8
 _SIZES = {"Q": 8, "q": 8, "I": 4, "i": 4, "?": 1, "f": 4, "d": 8}
@@ -24,11 +24,11 @@ _SIZES = {"Q": 8, "q": 8, "I": 4, "i": 4, "?": 1, "f": 4, "d": 8}
 class Field:
     """A member of a struct.
 
-    `kind` says how it is read, and by that `of` is a number's letter of the module `struct`, or the name of an
-    enumeration, a struct or a kind of object. `count` names the member that says how many (of `rows`: the two that do),
-    `sizes` the one with the length of each. Of an output that `is_filled`, the caller brings the memory.
-    One that `is_input` too tells something before the call.
-    `when` is the enumerator of the struct's `type` with which a union has this member.
+    `kind` selects the decoder. Depending on it, `of` is a type letter of the module `struct`, or the name of an
+    enumeration, a struct or an object type. `count` names the member with the element count; for `rows` it names two
+    members. `sizes` names the member with the length of each element. The caller allocates the memory of an output that
+    `is_filled`. An output that also `is_input` carries a value before the call. `when` is the value of the struct's
+    `type` that selects this member of a union.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Field:
 
     @property
     def size(self) -> int:
-        """The bytes it takes."""
+        """Its size in bytes."""
         if self.kind == "number":
             return _SIZES[self.of]
         if self.kind == "enum":
@@ -54,9 +54,9 @@ class Field:
 
 @dataclass(frozen=True)
 class Struct:
-    """A struct. `struct_size` is what a caller writes into its first member, None where it has no such member.
+    """A struct. Callers write `struct_size` into its first member; None if it has no such member.
 
-    `array` names the members with the type and the dimensions of an array, where the struct describes one.
+    `array` names the members with the element type and the dimensions, if the struct describes an array.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Struct:
 
     @functools.cached_property
     def counts(self) -> frozenset[str]:
-        """The members that say how long others are, which these tell as well, but for memory that a caller brings."""
+        """The members that hold counts and sizes of other members, except of memory that the caller allocates."""
         others = [field for field in self.fields.values() if not field.is_filled]
         named = [name for field in others for name in (field.count, field.sizes)]
         return frozenset(name for name in named if isinstance(name, str))
@@ -75,7 +75,7 @@ class Struct:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of the table: its `number` is its place there."""
+    """A function of the table. `number` is its index there."""
 
     name: str
     number: int
@@ -85,7 +85,7 @@ class Function:
 
 @functools.cache
 def functions() -> dict[str, Function]:
-    """All of them by name, in the table's order; last `DeviceMemory::Allocate`."""
+    """All functions by name, in table order, followed by `DeviceMemory::Allocate`."""
     found = {
         name: Function(name, number, structs()[arguments], returns_error)
         for number, (name, arguments, returns_error) in enumerate(_data()["functions"])
@@ -111,21 +111,21 @@ def structs() -> dict[str, Struct]:
 
 
 def enumerators(enumeration: str) -> dict[str, int]:
-    """The values of an enumeration by their names, without the prefix: `F32`."""
+    """The values of an enumeration by name, without the prefix: `F32`."""
     found: dict[str, int] = _data()["enums"][enumeration]
     return found
 
 
 @functools.cache
 def enumerator_names(enumeration: str) -> dict[int, str]:
-    """The names by value."""
+    """The enumerator names by value."""
     return {value: name for name, value in enumerators(enumeration).items()}
 
 
 def matching(pattern: str) -> list[Function]:
-    """The functions of a name, or of a pattern with `*`, `?` and `[...]`.
+    """The functions with this name, or that match a pattern with `*`, `?` and `[...]`.
 
-    Raises ValueError, with names that are like it, where there is none.
+    Raises ValueError, with similar names, if no function matches.
     """
     known = functions()
     if pattern in known:

@@ -1,4 +1,4 @@
-"""Calls of our own into the table below the behaviours: no behaviour sees them."""
+"""Our own calls into the table underneath the behaviours. Behaviours do not see them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .writing import write
 
 
 def ask(name: str, **inputs: Any) -> Kept:
-    """Call a function of the table with these inputs, which are like those of `call.arguments`. Its outputs.
+    """Call a function of the table with inputs like those of `call.arguments`, and return its outputs.
 
-    Raises Failed where it fails, and ValueError or TypeError for inputs that it does not have.
+    Raises Failed if the function fails, ValueError or TypeError for inputs that it does not accept.
     """
     function = functions()[name]
     struct = function.arguments
@@ -28,7 +28,7 @@ def ask(name: str, **inputs: Any) -> Kept:
     if failure is not None:
         raise Failed(code_name(failure.code), failure.text)
     outputs = Kept(Outputs(struct, address, lambda: None))
-    del block  # what C reads and writes is there until here
+    del block  # keep the struct alive until C has read and written it
     return outputs
 
 

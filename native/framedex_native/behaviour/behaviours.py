@@ -1,4 +1,4 @@
-"""What stands on which function: Python functions are put on by `on`, and taken away again."""
+"""The active behaviours of each function. `on` attaches Python functions; `Behaviour.remove` detaches them."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Implementation = Callable[..., object]
 
 _lock = threading.RLock()
 _standing: dict[int, tuple[Behaviour, ...]] = {}
-_collecting: list[tuple[int, list[Behaviour]]] = []  # with the thread whose block it is
+_collecting: list[tuple[int, list[Behaviour]]] = []  # with the id of the thread that runs the block
 _by_number: list[Function] = []
 
 
 class Behaviour:
-    """A Python function that stands on functions of the table. It can still be called as what it is."""
+    """A Python function attached to functions of the table. It remains callable."""
 
     def __init__(self, function: Implementation) -> None:
-        """It stands on nothing yet."""
+        """Wrap a function without attaching it."""
         self.function = function
         code = inspect.unwrap(function).__code__ if hasattr(inspect.unwrap(function), "__code__") else None
         self.name = getattr(function, "__qualname__", type(function).__name__)
-        """What it is called where it is recorded and told of."""
+        """Its name in recordings and messages."""
         self.place = f"{Path(code.co_filename)}:{code.co_firstlineno}" if code else "?"
         """Its file and line."""
 
@@ -39,11 +39,11 @@ class Behaviour:
         return self.function(call)
 
     def wants(self, call: Call) -> bool:
-        """Whether it is to see this call of one of its functions."""
+        """Whether the behaviour handles this call."""
         return True
 
     def remove(self) -> None:
-        """Let it stand on nothing any more; calls that it has in its hands it goes on with."""
+        """Detach the behaviour from all functions. Calls that it already handles continue."""
         with _lock:
             for number, standing in list(_standing.items()):
                 _set_standing(number, tuple(each for each in standing if each is not self))
@@ -53,12 +53,12 @@ class Behaviour:
 
 
 def on(*patterns: str) -> Callable[[Implementation | Behaviour], Behaviour]:
-    """Have a function run whenever one of these functions of the table is called: `@on("PJRT_Client_Compile")`.
+    """Run a Python function whenever one of these functions of the table is called: `@on("PJRT_Client_Compile")`.
 
-    It gets a `Call`. A pattern may have `*`, `?` and `[...]`. Of several behaviours on one function the first one that
-    was put there is the outermost: its `call.run()` runs the next, that of the last what would happen without them.
+    It receives a `Call`. A pattern may contain `*`, `?` and `[...]`. The first behaviour attached to a function is the
+    outermost. Its `call.run()` runs the next one; the innermost `call.run()` runs the function itself.
 
-    Raises ValueError for a name that no function has, and TypeError for what cannot be called with a `Call`.
+    Raises ValueError if a pattern matches no function, TypeError if the Python function cannot be called with a `Call`.
     """
     if not patterns or not all(isinstance(pattern, str) for pattern in patterns):
         raise TypeError('name the functions: @on("PJRT_Client_Compile")')
@@ -74,9 +74,9 @@ def on(*patterns: str) -> Callable[[Implementation | Behaviour], Behaviour]:
 
 @contextmanager
 def collected() -> Iterator[list[Behaviour]]:
-    """The behaviours that are put on within the block, in the order written; they stay.
+    """Collect the behaviours attached within the block, in order. They stay attached.
 
-    Those of a thread that has blocks of its own are of these alone.
+    A thread with blocks of its own adds its behaviours only to those.
     """
     found: list[Behaviour] = []
     entry = threading.get_ident(), found
@@ -90,7 +90,7 @@ def collected() -> Iterator[list[Behaviour]]:
 
 
 def dispatch(number: int, address: int) -> None:
-    """Have the behaviours of a function answer a call. For the layer."""
+    """Run the behaviours of a function on a call. The layer calls this."""
     behaviours = _standing.get(number, ())
     if behaviours:
         opened = layer.layer()
@@ -98,7 +98,7 @@ def dispatch(number: int, address: int) -> None:
 
 
 def stand(behaviour: Behaviour, numbers: Iterable[int]) -> None:
-    """Let a behaviour stand on the functions of these numbers."""
+    """Attach a behaviour to the functions with these numbers."""
     with _lock:
         if not _by_number:
             _by_number.extend(functions().values())
@@ -118,23 +118,23 @@ def _set_standing(number: int, behaviours: tuple[Behaviour, ...]) -> None:
 
 
 def checked(function: Any) -> Implementation:
-    """The function. Raises TypeError where it cannot be called with a `Call`, and have its work done by that."""
+    """Return the function. Raises TypeError unless a plain call with a `Call` runs its body."""
     name = getattr(function, "__qualname__", repr(function))
     if not callable(function):
-        raise TypeError(f"{name} cannot be called: @on(...) stands above a function")
+        raise TypeError(f"{name} is not callable: @on(...) decorates a function")
     if _only_begins(function) or _only_begins(type(function).__call__):
-        raise TypeError(f"{name} is a coroutine or a generator: a behaviour has to be a plain function")
+        raise TypeError(f"{name} is a coroutine or a generator: a behaviour must be a plain function")
     try:
         inspect.signature(function).bind(None)
     except TypeError:
-        raise TypeError(f"{name} has to take the call as its one argument: def {name}(call)") from None
-    except ValueError:  # a builtin function that does not say what it takes
+        raise TypeError(f"{name} must accept the call as its only argument: def {name}(call)") from None
+    except ValueError:  # a builtin function without a signature
         pass
     implementation: Implementation = function
     return implementation
 
 
 def _only_begins(function: object) -> bool:
-    """Whether a call gives a coroutine or a generator, and nothing has run yet."""
+    """Whether calling the function only creates a coroutine or a generator, without running its body."""
     kinds = inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction
     return any(is_kind(function) for is_kind in kinds)

@@ -1,4 +1,4 @@
-"""Buffers of the runtime as NumPy arrays, and the other way about."""
+"""Conversion between the runtime's buffers and NumPy arrays."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _MOCK = "framedex mock TPU"
 
 
 def array_of(buffer: Handle, device: Handle) -> numpy.ndarray[Any, Any]:
-    """What a buffer of a device holds, once that is there: a view if it lies in this process's memory, else a copy.
+    """The content of a buffer, once it is ready: a view if this process can read the memory, otherwise a copy.
 
-    Neither can be written. A view is good for as long as the buffer is. Raises Failed where the buffer has an error or
-    cannot be read, TypeError where NumPy has no such elements.
+    Both are read-only. A view is valid while the buffer exists. Raises Failed if the buffer has an error or cannot be
+    read, TypeError if NumPy has no matching element type.
     """
     import numpy
 
@@ -46,7 +46,7 @@ def array_of(buffer: Handle, device: Handle) -> numpy.ndarray[Any, Any]:
 
 
 def buffer_of(array: numpy.ndarray[Any, Any], element: str, device: Handle, memory: Handle | None) -> Handle:
-    """A new buffer with a copy of an array, in the device's default memory or this one. Raises Failed."""
+    """Create a buffer with a copy of `array`, in `memory` or in the device's default memory. Raises Failed."""
     import numpy
 
     dense = numpy.ascontiguousarray(array)
@@ -66,19 +66,19 @@ def buffer_of(array: numpy.ndarray[Any, Any], element: str, device: Handle, memo
 
 
 def _is_dense(buffer: Handle, rank: int, element: str) -> bool:
-    """Whether its elements lie one behind the other, the last dimension innermost, each in bytes of its own."""
+    """Whether the buffer is dense and row-major, with whole bytes for each element."""
     if is_smaller_than_a_byte(element):
         return False
     try:
         layout = ask("PJRT_Buffer_GetMemoryLayout", buffer=buffer).layout
-    except Failed:  # there are plug-ins that do not say
+    except Failed:  # some plug-ins do not implement it
         return rank < 2
     tiled = layout.get("tiled")
     return tiled is not None and tiled.minor_to_major == _row_major(rank) and not tiled.tile_dims
 
 
 def _copy(buffer: Handle, rank: int) -> bytearray:
-    """Its elements in that order, each in bytes of its own."""
+    """Copy the buffer's elements in row-major order, with whole bytes for each element."""
     layout = {"type": "Tiled", "tiled": {"minor_to_major": _row_major(rank)}}
     size = ask("PJRT_Buffer_ToHostBuffer", src=buffer, host_layout=layout).dst_size
     data = bytearray(size)
@@ -93,7 +93,7 @@ def _row_major(rank: int) -> tuple[int, ...]:
 
 
 def _is_of_this_process(buffer: Handle, device: Handle) -> bool:
-    """Whether the processor may read it where it is: the mock's devices are this process's memory too."""
+    """Whether the CPU can read the buffer in place. The mock's device memory is process memory too."""
     if ask("PJRT_Buffer_IsOnCpu", buffer=buffer).is_on_cpu:
         return True
     version: str = ask("PJRT_Client_PlatformVersion", client=client_of(device)).platform_version

@@ -1,4 +1,4 @@
-"""A call of the runtime as a behaviour has it in its hands."""
+"""The runtime call that a behaviour receives."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 
 class Call:
-    """A call of a function of the table, while it lasts.
+    """A call of a runtime function, valid until its behaviour returns.
 
-    A behaviour that does none of `run`, `fail` and setting `result` only watches: after it the call goes on to the next
-    behaviour, or to the runtime. Once the behaviour has returned, nothing of the call can be read: RuntimeError.
+    A behaviour that neither runs, fails nor sets `result` only watches: the next behaviour or the runtime then handles
+    the call. Using the call after its behaviour has returned raises RuntimeError.
     """
 
     def __init__(self, dispatched: Dispatched, depth: int) -> None:
-        """The call as the behaviour at this depth sees it."""
+        """Wrap the call for the behaviour at this depth."""
         self._dispatched = dispatched
         self._depth = depth
         self._has_ended = False
         self._has_run = False
         self._is_answered = False
         self.failure: Failed | None = None
-        """What came of running it, if it failed."""
+        """The failure of `run`, if it failed."""
 
     @property
     def function(self) -> str:
@@ -42,27 +42,27 @@ class Call:
 
     @property
     def arguments(self) -> Arguments:
-        """The inputs, by name, as attributes or items; `dict(call.arguments)` can be kept."""
+        """The inputs by name, as attributes or items. `dict(call.arguments)` outlives the call."""
         self._must_last()
         return Arguments(self._function.arguments, self._dispatched.address, self._must_last)
 
     @property
     def line(self) -> lines.Line | None:
-        """The program's innermost line, outside of JAX and other installed packages; None on a thread without one."""
+        """The program's innermost line outside of JAX and other installed packages; None on a thread without one."""
         return lines.line_below(self._dispatched.caller)
 
     def stack(self) -> list[traceback.FrameSummary]:
-        """The program's Python frames, the innermost last; none on a thread without Python."""
+        """The program's Python frames, innermost last; empty on a thread without Python."""
         return lines.stack_below(self._dispatched.caller)
 
     def run(self) -> Outputs:
-        """Do what would happen without this behaviour: run the next one, or the function of the mock or the plug-in.
+        """Run the next behaviour, or the function of the mock or the plug-in, and return its outputs.
 
-        The outputs. Raises Failed if that fails, RuntimeError if it was run or answered before.
+        Raises Failed if that fails, RuntimeError if the call already has a result.
         """
         self._must_last()
         if self.is_over:
-            raise RuntimeError(f"{self.function} was run or answered before")
+            raise RuntimeError(f"{self.function} was already run or answered")
         self._has_run = True
         try:
             self._dispatched.run(self._depth + 1)
@@ -72,32 +72,33 @@ class Call:
         return self._outputs()
 
     def fail(self, code: str, text: str) -> NoReturn:
-        """Have the call fail with a code such as "RESOURCE_EXHAUSTED" and a message: raises Failed.
+        """Fail the call with a code such as "RESOURCE_EXHAUSTED" and a message, by raising Failed.
 
-        What a run before has made is released. Raises ValueError for a code that there is not, and TypeError for what
-        is no text, and where the function cannot fail.
+        The outputs of an earlier `run` are released. Raises ValueError for an unknown code. Raises TypeError if the
+        message is not a str or the function cannot fail.
         """
         self._must_last()
         if not self._function.returns_error:
-            raise TypeError(f"{self.function} returns no error: it cannot fail")
+            raise TypeError(f"{self.function} cannot fail: it does not return an error")
         raise Failed(code, text)
 
     def delay(self, microseconds: float) -> None:
-        """Let so much time go by, without holding Python's lock. Raises ValueError for a negative time."""
+        """Sleep without holding the GIL. Raises ValueError for a negative time."""
         time.sleep(microseconds / 1e6)
 
     @property
     def result(self) -> Outputs:
-        """The outputs, by name, as attributes or items, once run or answered; RuntimeError before, and if it failed.
+        """The outputs by name, as attributes or items.
 
-        Setting it, to a dict of outputs or to the one output that there is, answers the call in place of running it;
-        after `run` it replaces these outputs. Raises ValueError or TypeError for what the function does not return.
+        Reading raises RuntimeError before the call has a result, or after it failed. Set a dict of outputs, or the only
+        output, to answer the call without running it. After `run`, that replaces the outputs of the run. Raises
+        ValueError or TypeError for values that the function cannot return.
         """
         self._must_last()
         if not self.is_over:
-            raise RuntimeError(f"{self.function} has no result yet: run it, or set one")
+            raise RuntimeError(f"{self.function} has no result yet: run the call or set call.result")
         if not self.has_outputs:
-            raise RuntimeError(f"{self.function} has failed: it has no result, but one can be set")
+            raise RuntimeError(f"{self.function} failed and has no result: set call.result to replace the failure")
         return self._outputs()
 
     @result.setter
@@ -115,12 +116,12 @@ class Call:
 
     @property
     def is_over(self) -> bool:
-        """Whether it was run, or answered with a result."""
+        """Whether the call was run, or answered with a result."""
         return self._has_run or self._is_answered
 
     @property
     def has_outputs(self) -> bool:
-        """Whether there are outputs: it was answered, or run and did not fail."""
+        """Whether the call has outputs: it was answered, or it ran without failing."""
         return self._is_answered or (self._has_run and self.failure is None)
 
     @property
@@ -129,12 +130,12 @@ class Call:
         return self._is_answered
 
     def wants(self, output: str) -> bool:
-        """Whether the caller has brought memory for this output, which it may leave out."""
+        """Whether the caller passed memory for this optional output."""
         self._must_last()
         return self._dispatched.wants(output)
 
     def end(self) -> None:
-        """Have nothing of it read or changed any more. For whoever called the behaviour."""
+        """Invalidate the call. The dispatcher calls this when the behaviour returns."""
         self._has_ended = True
 
     def __repr__(self) -> str:
@@ -149,11 +150,11 @@ class Call:
 
     def _must_last(self) -> None:
         if self._has_ended:
-            raise RuntimeError(f"the call of {self.function} has ended: keep what you need of it before that")
+            raise RuntimeError(f"the call of {self.function} has ended: copy values before the behaviour returns")
 
     def _by_name(self, value: Any, names: list[str]) -> Mapping[str, Any]:
         if isinstance(value, Mapping) and (len(names) != 1 or names[0] in value):
             return value
         if len(names) == 1:
             return {names[0]: value}
-        raise TypeError(f"a result of {self.function} is a dict of its outputs: {', '.join(names) or 'it has none'}")
+        raise TypeError(f"{self.function} needs a dict of its outputs as result: {', '.join(names) or 'it has none'}")

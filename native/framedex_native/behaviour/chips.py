@@ -1,4 +1,4 @@
-"""A chip of one's own: what several functions of the runtime tell of a device, changed in agreement."""
+"""Custom chips: consistent changes to all runtime functions that describe a device."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .handles import Handle
 from .objects import addressable_devices
 
 _KIND = "PJRT_DeviceDescription_Kind"
-_ATTRIBUTES = "PJRT_DeviceDescription_Attributes", "PJRT_Device_GetAttributes"  # JAX asks the second one
+_ATTRIBUTES = "PJRT_DeviceDescription_Attributes", "PJRT_Device_GetAttributes"  # JAX calls the second one
 _STATISTICS = "PJRT_Device_MemoryStats"
 _BEYOND_NUMBERS = 1 << 63
 _LIMIT_ATTRIBUTE = "device_memory_bytes_limit"
@@ -23,23 +23,23 @@ Value = str | int | Sequence[int]
 def chip(
     kind: str | None = None, *, memory: int | None = None, attributes: Mapping[str, Value] | None = None
 ) -> Behaviour:
-    """Have all devices be chips of this kind, with so many bytes of memory, and with these attributes beside their own.
+    """Present all devices as chips with this kind, this much memory in bytes and these additional attributes.
 
-    `memory` is what the statistics tell, and no device of the mock gives more; over a plug-in only the statistics
-    change. Raises ValueError where nothing is to be changed, or for memory of no bytes, and TypeError for a kind or an
-    attribute that no device can have.
+    `memory` becomes the limit in the statistics and of the mock's allocator. Over a plug-in only the statistics change.
+    Raises ValueError if no change is requested or `memory` is not positive. Raises TypeError for a kind or an attribute
+    that no device can have.
     """
     if kind is None and memory is None and not attributes:
-        raise ValueError('say what the chip is: chip(kind="MyChip 1", memory=1 << 30, attributes={...})')
+        raise ValueError('chip() needs an argument: chip(kind="MyChip 1", memory=1 << 30, attributes={...})')
     if kind is not None and not _is_text(kind):
-        raise TypeError(f"a chip's kind is a text, not {kind!r}")
+        raise TypeError(f"a chip's kind must be a str, not {kind!r}")
     if memory is not None and not (_is_number(memory) and memory > 0):
-        raise ValueError(f"a chip's memory is a number of bytes, not {memory!r}")
+        raise ValueError(f"a chip's memory must be a positive number of bytes, not {memory!r}")
     for name, value in (attributes or {}).items():
         if not _is_text(name) or not _is_attribute(value):
             raise TypeError(
-                f"the attribute {name!r} cannot be {value!r}: JAX ends the process at all but texts in UTF-8, integers"
-                " of 64 bits and sequences of such integers"
+                f"the attribute {name!r} cannot be {value!r}: JAX aborts on values other than UTF-8 strings,"
+                " 64-bit integers and sequences of them"
             )
     made = _Chip(kind, memory, dict(attributes or {}))
     changed = {_KIND: kind, _STATISTICS: memory, ALLOCATE: memory, **dict.fromkeys(_ATTRIBUTES, attributes or memory)}
@@ -48,7 +48,7 @@ def chip(
 
 
 class _Chip(Behaviour):
-    """The behaviour of the functions that tell what a chip is."""
+    """The behaviour of the functions that describe a chip."""
 
     def __init__(self, kind: str | None, memory: int | None, attributes: dict[str, Value]) -> None:
         super().__init__(self._tell)
@@ -72,7 +72,7 @@ class _Chip(Behaviour):
         return {**attributes, **limit, **self._attributes}
 
     def _check(self, call: Call, limit: int) -> None:
-        """Have an allocation fail that is beyond the chip's memory."""
+        """Fail an allocation that exceeds the chip's memory."""
         number, wanted = call.arguments.device, call.arguments.bytes
         devices = addressable_devices()
         in_use = sum(ask(_STATISTICS, device=each).bytes_in_use for each in devices if _number(each) == number)
@@ -84,30 +84,30 @@ class _Chip(Behaviour):
 
 
 def _is_attribute(value: object) -> bool:
-    """Whether jaxlib takes a value for an attribute of a device."""
+    """Whether jaxlib accepts a value as a device attribute."""
     if isinstance(value, str):
         return _is_text(value)
     return all(map(_is_number, value if isinstance(value, Sequence) else (value,)))
 
 
 def _is_number(value: object) -> bool:
-    """Whether it is an integer of 64 bits."""
+    """Whether the value is a 64-bit integer."""
     return isinstance(value, int) and not isinstance(value, bool) and -_BEYOND_NUMBERS <= value < _BEYOND_NUMBERS
 
 
 def _is_text(value: object) -> bool:
-    """Whether it is a text that jaxlib makes a `str` of again."""
+    """Whether the value is a str that jaxlib can decode as UTF-8."""
     return isinstance(value, str) and value == value.encode("utf-8", "replace").decode()
 
 
 def _limited(statistics: Mapping[str, Any], limit: int) -> dict[str, int]:
-    """The statistics of a device with so much memory; what the plug-in does not tell stays untold."""
+    """Lower the memory limit in a device's statistics, without adding statistics that the plug-in lacks."""
     free = max(limit - statistics["bytes_in_use"], 0)
     told = {"bytes_limit": limit, "bytes_reservable_limit": limit, "largest_free_block_bytes": free}
     return {name: value for name, value in told.items() if name in statistics}
 
 
 def _number(device: Handle) -> int:
-    """The number by which the mock's allocator knows a device."""
+    """The number that identifies a device to the mock's allocator."""
     number: int = ask("PJRT_Device_LocalHardwareId", device=device).local_hardware_id
     return number

@@ -1,4 +1,4 @@
-"""What the runtime tells of a compiled program."""
+"""Properties of compiled programs, read from the runtime."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HLO, _HLO_WITH_CONFIG, _MODULE = "hlo", "hlo_with_config", 1
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a program gives on each device: the type of its elements, its dimensions, its kind of memory ("": usual)."""
+    """A program's result on each device: element type, dimensions and memory kind, "" for the default one."""
 
     element: str
     dims: tuple[int, ...]
@@ -31,7 +31,7 @@ class Result:
 
     @property
     def dtype(self) -> numpy.dtype[Any]:
-        """NumPy's type of its elements. Raises TypeError where there is none."""
+        """NumPy's element type. Raises TypeError if NumPy has no matching type."""
         return dtype_of(self.element)
 
     def __str__(self) -> str:
@@ -46,14 +46,14 @@ def name_of(loaded: Handle) -> str:
 
 
 def count_of_results(loaded: Handle) -> int:
-    """How many results a loaded program has on each device. Raises Failed."""
+    """The number of results that a loaded program has on each device. Raises Failed."""
     with _executable_of(loaded) as executable:
         count: int = ask("PJRT_Executable_NumOutputs", executable=executable).num_outputs
         return count
 
 
 def results_of(loaded: Handle) -> tuple[Result, ...]:
-    """What a loaded program gives. Raises Failed where the plug-in does not tell."""
+    """The results of a loaded program. Raises Failed if the plug-in does not report them."""
     with _executable_of(loaded) as executable:
         elements = ask("PJRT_Executable_OutputElementTypes", executable=executable).output_types
         dims = ask("PJRT_Executable_OutputDimensions", executable=executable).dims
@@ -62,13 +62,13 @@ def results_of(loaded: Handle) -> tuple[Result, ...]:
 
 
 def donated_by(loaded: Handle) -> frozenset[int]:
-    """The parameters whose memory a loaded program takes for its results, by what the compiled program says."""
+    """The numbers of the parameters that a loaded program donates, from its compiled module."""
     with _executable_of(loaded) as executable:
         try:
             asked = ask("PJRT_Executable_OptimizedProgram", executable=executable, program={}).program
             room = bytes(asked.code_size)
             program = ask("PJRT_Executable_OptimizedProgram", executable=executable, program={"code": room}).program
-        except Failed:  # there are plug-ins that do not tell, and none of these donates
+        except Failed:  # plug-ins without this function do not donate
             return frozenset()
         modules = [program.code] if program.format == _HLO else []
         if program.format == _HLO_WITH_CONFIG:
@@ -88,6 +88,6 @@ def _executable_of(loaded: Handle) -> Iterator[Handle]:
 def _memory_kinds(executable: Handle) -> tuple[str, ...]:
     try:
         kinds: tuple[str, ...] = ask("PJRT_Executable_OutputMemoryKinds", executable=executable).memory_kinds
-    except Failed:  # there are plug-ins with one kind of memory
+    except Failed:  # some plug-ins have only one kind of memory
         return ()
     return kinds

@@ -1,4 +1,4 @@
-"""From a watched call of the table to the behaviours of its function, one inside the other."""
+"""Dispatch of a watched call to the nested behaviours of its function."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Raised(Failed):
 
 
 class _OfDefault(Failed):
-    """The function of the mock or the plug-in has failed: the layer still has its error."""
+    """The function of the mock or the plug-in failed, and the layer holds its error."""
 
 
 class Dispatched:
-    """A call of the table on its way through the behaviours of its function."""
+    """A call of the table that passes through the behaviours of its function."""
 
     def __init__(self, function: Function, native: layer.Call, behaviours: Sequence[Behaviour]) -> None:
-        """`native` is the call below; the first of the behaviours is the outermost."""
+        """Dispatch the call `native`. The first behaviour is the outermost."""
         self.function = function
         self.address = native.arguments
         self.caller = lines.program_frame(native.caller_thread)
@@ -44,7 +44,7 @@ class Dispatched:
         self._has_default_run = False
 
     def answer(self) -> None:
-        """Have the behaviours run, and the layer told what came of it."""
+        """Run the behaviours and report the outcome to the layer."""
         try:
             self.run(0)
         except _OfDefault:
@@ -57,7 +57,7 @@ class Dispatched:
             self._native.answer()
 
     def run(self, depth: int) -> None:
-        """Run the behaviour at this depth with all inside of it; behind the last the default. Raises Failed."""
+        """Run the behaviour at this depth, or the default after the last behaviour. Raises Failed."""
         if depth == len(self._behaviours):
             self._run_default()
             return
@@ -70,26 +70,26 @@ class Dispatched:
         if not call.is_over:
             self.run(depth + 1)
         elif call.failure is not None and not call.is_answered:
-            raise call.failure  # it was caught, and nothing given in its place
+            raise call.failure  # the behaviour caught the failure and set no result
 
     def outputs(self, must_last: Callable[[], None]) -> Outputs:
-        """The outputs that are in the struct now; `must_last` raises once they may not be read any more."""
+        """The outputs now in the struct. `must_last` raises once the call has ended."""
         return Outputs(self.function.arguments, self.address, must_last, self._count_of_results)
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Raises ValueError where a result has not as many buffers as the program gives: no struct tells how many."""
+        """Raises ValueError for a wrong number of result buffers, which no struct contains."""
         fields = self.function.arguments.fields
         for name in values:
             if name in fields and fields[name].kind == "rows":
                 lengths, wanted = {len(row) for row in values[name]}, self._count_of_results()
                 if lengths - {wanted}:
                     found = ", ".join(map(str, sorted(lengths)))
-                    raise ValueError(f"{name}: the program has {wanted} results on each device, not {found}")
+                    raise ValueError(f"{name}: the program has {wanted} results on each device, got {found}")
 
     def with_what_is_needed(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """A result of which nothing was run, with events that are ready where it names none.
+        """Complete the result of a call that did not run with ready events.
 
-        Raises ValueError where it lacks an object.
+        Raises ValueError if an object is missing.
         """
         found = dict(values)
         fields = self.function.arguments.fields
@@ -101,7 +101,7 @@ class Dispatched:
             if kind == "rows" and not self._count_of_results():
                 continue
             if kind == "rows" or (kind == "handle" and fields[name].of != "PJRT_Event"):
-                raise ValueError(f"a result of {self.function.name} needs {name}: give it, or run the call first")
+                raise ValueError(f"the result of {self.function.name} lacks {name}: set it, or run the call first")
             if kind == "handle":
                 found[name] = ready_event()
             elif kind == "handles" and fields[name].of == "PJRT_Event" and self.wants(name):
@@ -111,7 +111,7 @@ class Dispatched:
         return found
 
     def wants(self, output: str) -> bool:
-        """Whether the caller has brought memory for this output, which it may leave out."""
+        """Whether the caller passed memory for this optional output."""
         return bool(memory.number(memory.ADDRESS, self.address + self.function.arguments.fields[output].offset))
 
     def _count_of_results(self) -> int:
@@ -129,7 +129,7 @@ class Dispatched:
             text = _told(behaviour, error)
             self._native.end("raised", code_number("INTERNAL"), text)
             if isinstance(error, KeyboardInterrupt):
-                raise  # it is the program's
+                raise  # the program must see it
             if not self.function.returns_error:
                 print(f"framedex: {text}", file=sys.stderr)
                 return
@@ -144,13 +144,13 @@ class Dispatched:
         self._has_default_run = True
 
     def _release_outputs(self) -> None:
-        """Release what the default or a behaviour has made: the caller, who gets an error, does not."""
+        """Release the objects in the outputs: a caller that receives an error does not."""
         if self._has_default_run or self.is_answered:
             release(objects_in(self.outputs(lambda: None)))
 
 
 def _told(behaviour: Behaviour, error: BaseException) -> str:
-    """An exception as the error's message: whose it is, and the traceback from the behaviour's own frame on."""
+    """Format an exception as an error message: behaviour, exception and traceback from the behaviour's own frame."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None and lines.is_ours(trace.tb_frame):
         trace = trace.tb_next

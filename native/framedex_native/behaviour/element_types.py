@@ -1,4 +1,4 @@
-"""The element types of arrays, by the names of `PJRT_Buffer_Type` without prefix: `F32`, `BF16`, `PRED`."""
+"""The element types of arrays, by the names of `PJRT_Buffer_Type` without the prefix: `F32`, `BF16`, `PRED`."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _NAMED = {"PRED": "bool", "BF16": "bfloat16"}
 
 
 def array_bytes(element: str, dims: Sequence[int]) -> int:
-    """The bytes of a dense array; elements smaller than a byte take one, as in what framedex records."""
+    """The bytes of a dense array. Elements smaller than a byte count as one byte, as in recordings."""
     return math.prod(dims) * element_bits(element) // 8
 
 
 def element_bits(element: str) -> int:
-    """The bits of an element on its own, at least 8; 0 for what has no elements, as tokens."""
+    """The bits of a single element, at least 8; 0 for types without elements, such as tokens."""
     return max(_digits(element), 8) if _digits(element) else 8 * (element == "PRED")
 
 
 def is_smaller_than_a_byte(element: str) -> bool:
-    """Whether devices may have several elements in a byte."""
+    """Whether devices may pack several elements into a byte."""
     return 0 < _digits(element) < 8
 
 
@@ -37,9 +37,9 @@ def _digits(element: str) -> int:
 
 @functools.cache
 def dtype_of(element: str) -> numpy.dtype[Any]:
-    """NumPy's type of such elements, for most of those that NumPy does not have that of ml_dtypes.
+    """NumPy's type for an element type, from ml_dtypes if NumPy has none.
 
-    Raises TypeError where there is none.
+    Raises TypeError if neither has one.
     """
     import ml_dtypes
     import numpy
@@ -48,7 +48,7 @@ def dtype_of(element: str) -> numpy.dtype[Any]:
     try:
         return numpy.dtype(getattr(ml_dtypes, name, name))
     except TypeError:
-        raise TypeError(f"NumPy has no type for elements of the type {element}") from None
+        raise TypeError(f"NumPy has no dtype for the element type {element}") from None
 
 
 def _dtype_name(element: str) -> str:

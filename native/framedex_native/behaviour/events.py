@@ -1,4 +1,4 @@
-"""Events of the runtime, waited for and made."""
+"""Waiting for and creating events of the runtime."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .handles import Handle
 
 
 def await_event(event: Handle) -> None:
-    """Wait for an event, and end it. Raises Failed with its error."""
+    """Wait for an event and destroy it. Raises Failed with the event's error."""
     try:
         ask("PJRT_Event_Await", event=event)
     finally:
@@ -16,9 +16,9 @@ def await_event(event: Handle) -> None:
 
 
 def ready_event(buffer: Handle | None = None) -> Handle:
-    """A new event whose work is done; in a table that has none to make, that of a buffer which is there.
+    """Create a ready event, or take the ready event of `buffer` if the table cannot create events.
 
-    Raises Failed where it can be had in neither way.
+    Raises Failed if both are impossible.
     """
     event: Handle
     try:

@@ -1,4 +1,4 @@
-"""Behaviours that are written in a file."""
+"""Loading of behaviour files."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from .behaviours import Behaviour, collected
 
 
 class BehaviourFileError(Exception):
-    """A file cannot be taken for one of behaviours; the text says why."""
+    """A file cannot be loaded as a behaviour file; the text says why."""
 
 
 def run_file(path: str | os.PathLike[str]) -> list[Behaviour]:
-    """Run a file once, as a module of its own, with its folder on the path meanwhile. The behaviours that it put on.
+    """Execute a behaviour file as a module and return the behaviours that it attached.
 
-    Raises BehaviourFileError where it cannot be read or has none. What it raises goes through, and nothing of it stays.
+    The file's folder is on `sys.path` during execution. Raises BehaviourFileError if the file cannot be read or
+    attaches no behaviour. Passes on exceptions of the file after removing its behaviours.
     """
     file = Path(path).absolute()
     try:
@@ -38,16 +39,16 @@ def run_file(path: str | os.PathLike[str]) -> list[Behaviour]:
             sys.modules.pop(module.__name__, None)
             raise
         finally:
-            with suppress(ValueError):  # the file may have taken it away itself
+            with suppress(ValueError):  # the file may have removed it itself
                 sys.path.remove(str(file.parent))
     if not found:
-        raise BehaviourFileError(f'{file} has no behaviour: put @on("PJRT_...") above a function of it')
+        raise BehaviourFileError(f'{file} has no behaviour: decorate a function in it with @on("PJRT_...")')
     return found
 
 
 @contextmanager
 def active(*files: str | os.PathLike[str]) -> Iterator[list[Behaviour]]:
-    """Have the behaviours of these files stand for as long as the block lasts, and those that are put on within it.
+    """Activate the behaviours of these files, and those attached within the block, until the block ends.
 
     Raises as `run_file` does.
     """

@@ -1,4 +1,4 @@
-"""The runtime's objects as behaviours meet them: what they are is known to the plug-in alone."""
+"""Opaque handles of the runtime's objects. Only the plug-in knows their contents."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """An object of the runtime, by its address: `type` is the API's name for it, such as `PJRT_Buffer`.
+    """An object of the runtime, by address. `type` is its PJRT type, such as `PJRT_Buffer`.
 
-    Two are equal when they are the same object; after its end another one may have its address.
+    Handles of the same object are equal. After its destruction another object may reuse the address.
     """
 
     type: str

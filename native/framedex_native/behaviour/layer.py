@@ -1,13 +1,14 @@
-"""The layer of behaviours in libtpu.so, through ctypes. Its other side is native/pjrt/behaviours/interface.cc.
+"""The behaviour layer of libtpu.so, through ctypes.
 
-All of it is called with the GIL, and lets go of it where it waits.
+Its C++ side is native/pjrt/behaviours/interface.cc. Every function is called with the GIL held, and releases it while
+waiting.
 """
 
 from __future__ import annotations
 
 import atexit
 import ctypes
-import faulthandler  # noqa: F401 - the layer shows the stack of a behaviour that does not end with it
+import faulthandler  # noqa: F401 - the layer uses it to print the stack of a behaviour that hangs
 import functools
 import os
 from collections.abc import Callable
@@ -20,12 +21,12 @@ _used: list[str] = []
 
 
 class LayerError(Exception):
-    """This process has no layer to put behaviours on; the text says why, and what helps."""
+    """This process has no behaviour layer. The text says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How a call has failed: the number of a code, and a message."""
+    """The failure of a call: an error code's number and a message."""
 
     code: int
     text: str
@@ -36,16 +37,16 @@ class _Told(ctypes.Structure):
 
 
 class Layer:
-    """The one layer of this process. Functions are known by their number: their place in the table."""
+    """The behaviour layer of this process. It identifies functions by their index in the table."""
 
     def __init__(self, path: str) -> None:
-        """That of the library of this path."""
+        """Open the layer in the library at this path."""
         try:
             library = ctypes.PyDLL(path)
             self._set_dispatcher = library[_PREFIX + "set_dispatcher"]
         except (OSError, AttributeError) as error:
             raise LayerError(
-                f"{path} has no layer for behaviours: {error}; install framedex again, and start the program anew"
+                f"{path} has no behaviour layer: {error}. Reinstall framedex and restart the program."
             ) from None
         self.run = _function(library, "run", _Told, ctypes.c_void_p)
         self.fail = _function(library, "fail", None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t)
@@ -57,7 +58,7 @@ class Layer:
         self.end = _function(
             library, "end", None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t
         )
-        # Behaviours are Python, which is about to end: from here on the runtime answers by itself.
+        # Python is about to exit, and behaviours with it: from now on the runtime answers calls by itself.
         atexit.register(_function(library, "close", None))
         self._set_dispatcher.argtypes = (ctypes.py_object,)
         self._set_dispatcher.restype = None
@@ -66,19 +67,19 @@ class Layer:
         self._clients = _function(library, "clients", ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t)
 
     def set_dispatcher(self, dispatch: Callable[[int, int], None]) -> None:
-        """Have `dispatch(function, call)` run for every call of a watched function."""
+        """Run `dispatch(function, call)` for every call of a watched function."""
         self._set_dispatcher(dispatch)
 
     def watch(self, function: int, is_wanted: bool) -> None:
-        """Have calls of a function dispatched, or no longer."""
+        """Start or stop dispatching calls of a function."""
         self._watch(function, is_wanted)
 
     def ask(self, function: int, arguments: int) -> Failure | None:
-        """Call a function of the table below with an argument struct at this address."""
+        """Call a function of the underlying table with the argument struct at this address."""
         return failure_of(self._ask(function, arguments))
 
     def clients(self) -> tuple[int, ...]:
-        """The addresses of the clients that are alive."""
+        """The addresses of the live clients."""
         room = 16
         while True:
             found = (ctypes.c_void_p * room)()
@@ -92,67 +93,67 @@ class Call:
     """A call of a watched function, while its dispatcher runs."""
 
     def __init__(self, layer: Layer, address: int) -> None:
-        """The call that the dispatcher was given."""
+        """Wrap the address that the dispatcher received."""
         self._layer = layer
         self._address = address
         self.arguments: int = layer.arguments(address)
-        """Where its argument struct lies: the caller's, or a copy of it."""
+        """The address of the argument struct: the caller's, or a copy of it."""
         self.caller_thread: int = layer.caller_thread(address)
-        """The thread that made the call, as `threading.get_ident` numbers them."""
+        """The thread that made the call, numbered as by `threading.get_ident`."""
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether the caller has gone on without the behaviours."""
+        """Whether the caller continued without the behaviours."""
         return bool(self._layer.is_abandoned(self._address))
 
     def run(self) -> Failure | None:
-        """Do what the function would do without behaviours, once."""
+        """Run the function without behaviours. Call it once."""
         return failure_of(self._layer.run(self._address))
 
     def fail(self, code: int, text: str) -> None:
-        """Have the call fail."""
+        """Fail the call."""
         data = _message(text)
         self._layer.fail(self._address, code, data, len(data))
 
     def answer(self) -> None:
-        """Have the call succeed with the outputs that are in its struct."""
+        """Complete the call with the outputs now in its struct."""
         self._layer.answer(self._address)
 
     def begin(self, name: str, place: str) -> None:
-        """A behaviour begins: it is recorded."""
+        """Record that a behaviour begins."""
         self._layer.begin(self._address, _message(name), _data(place))
 
     def end(self, outcome: str, code: int = 0, text: str = "") -> None:
-        """The behaviour that began last ends."""
+        """Record that the innermost behaviour ends."""
         data = _message(text)
         self._layer.end(self._address, _data(outcome), code, data, len(data))
 
 
 def use(library: str) -> None:
-    """Say which file's layer this process has: it asks for its behaviours."""
+    """Select the library file whose layer this process uses."""
     _used.append(library)
 
 
 @functools.cache
 def layer() -> Layer:
-    """The layer of the process. Raises LayerError where it has none."""
+    """The behaviour layer of the process. Raises LayerError if there is none."""
     return Layer(_used[-1] if _used else _library())
 
 
 def failure_of(told: Any) -> Failure | None:
-    """What the layer tells of a call, None for success."""
+    """Convert the layer's report on a call to a Failure, or None for success."""
     if not told.code:
         return None
     return Failure(told.code, ctypes.string_at(told.text, told.size).decode("utf-8", "surrogateescape"))
 
 
 def _library() -> str:
-    """The libtpu.so that the process has, or will have: framedex's own, wherever it lies."""
+    """The path of framedex's libtpu.so that the process has loaded or will load."""
     mapped = {line.split(maxsplit=5)[5].rstrip("\n") for line in _mappings() if line.count(" ") > 4 and "/" in line}
     for path in sorted(mapped):
         if Path(path).name.endswith(".so") and _has_layer(path, os.RTLD_LAZY | os.RTLD_NOLOAD):
             return path
-    # Where a plug-in is to be recorded that the program finds itself, it is the libtpu.so beside what waits for that.
+    # If a preloaded library waits for the program's own plug-in, use the libtpu.so next to that library.
     preloaded = [Path(path).with_name("libtpu.so") for path in mapped if Path(path).name == "libframedex_preload.so"]
     for candidate in (*map(str, preloaded), os.environ.get("TPU_LIBRARY_PATH", "")):
         if candidate and _has_layer(candidate, os.RTLD_LAZY):
@@ -162,7 +163,7 @@ def _library() -> str:
 
         return str(framedex_native.library_path())
     except (ImportError, AttributeError, OSError) as error:
-        raise LayerError(f"framedex's libtpu.so is not in this process: {error}") from None
+        raise LayerError(f"framedex's libtpu.so is not loaded in this process: {error}") from None
 
 
 def _mappings() -> list[str]:
@@ -173,7 +174,7 @@ def _mappings() -> list[str]:
 
 
 def _has_layer(path: str, mode: int) -> bool:
-    """Whether a library is framedex's."""
+    """Whether a library has framedex's behaviour layer."""
     try:
         library = ctypes.PyDLL(path, mode=mode)
         return library[_PREFIX + "set_dispatcher"] is not None
@@ -193,5 +194,5 @@ def _data(text: str) -> bytes:
 
 
 def _message(text: str) -> bytes:
-    """A text that jaxlib makes a `str` of, and reads up to a zero byte: what is neither is escaped."""
+    """Encode a message for jaxlib, which needs UTF-8 without zero bytes: escape all other characters."""
     return text.replace("\0", "\\0").encode("utf-8", "backslashreplace")

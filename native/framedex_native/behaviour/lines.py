@@ -1,4 +1,4 @@
-"""Where the program stands while a behaviour runs: its Python frames on the thread that made the call."""
+"""The program's position while a behaviour runs: the Python frames of the calling thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the program: `file`, `number` from 1, the `function` it is in, and its `text` if it can be read."""
+    """A line of the program. `number` counts from 1; `text` is empty if the file cannot be read."""
 
     file: str
     number: int
@@ -29,18 +29,18 @@ class Line:
 
 
 def is_ours(frame: FrameType) -> bool:
-    """Whether a frame is of this package."""
+    """Whether a frame belongs to this package."""
     return frame.f_code.co_filename.startswith(_HERE)
 
 
 def stack_below(frame: FrameType | None) -> list[traceback.FrameSummary]:
-    """The Python frames from `frame` outwards, the innermost last, without those of behaviours."""
+    """The Python frames from `frame` outwards, innermost last, without frames of behaviours."""
     every = traceback.StackSummary.extract(traceback.walk_stack(frame))
     return [each for each in reversed(every) if not each.filename.startswith(_HERE)]
 
 
 def line_below(frame: FrameType | None) -> Line | None:
-    """The innermost line that is neither of an installed package nor of Python; None on a thread without one."""
+    """The innermost line outside of Python and installed packages; None on a thread without one."""
     while frame is not None:
         path = frame.f_code.co_filename
         if not path.startswith((_HERE, "<frozen", *_INSTALLED)) and "site-packages" not in path:
@@ -51,9 +51,9 @@ def line_below(frame: FrameType | None) -> Line | None:
 
 
 def program_frame(thread: int) -> FrameType | None:
-    """The program's innermost frame on a thread: outside of all behaviours that are under way on it.
+    """The program's innermost frame on a thread, outside of all running behaviours.
 
-    The thread is this one, or waits for what this one does; None where it has no Python.
+    The thread must be the current one, or wait for it. Returns None if the thread has no Python frames.
     """
     frame = sys._current_frames().get(thread) if thread != threading.get_ident() else sys._getframe(1)
     found = frame

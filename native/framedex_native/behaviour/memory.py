@@ -1,4 +1,4 @@
-"""Numbers, addresses and texts at an address of this process, as C has them there."""
+"""Raw access to numbers, addresses and texts in this process's memory."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _TYPES: dict[str, Any] = {
     "d": ctypes.c_double,
 }
 ADDRESS = "Q"
-"""The letter of an address, and of a length."""
+"""The type letter of an address or a length."""
 FLAG = "?"
-"""That of a truth value."""
+"""The type letter of a bool."""
 
 
 def number(letter: str, address: int) -> Any:
-    """A number; `letter` is its type as in the module `struct`."""
+    """The number at an address. `letter` is its type as in the module `struct`."""
     return _TYPES[letter].from_address(address).value
 
 
 def numbers(letter: str, address: int, count: int) -> tuple[Any, ...]:
-    """So many of them; none at the address 0."""
+    """An array of numbers; empty at the address 0."""
     return tuple((_TYPES[letter] * count).from_address(address)) if address and count else ()
 
 
 def packed(letter: str, values: Iterable[Any]) -> bytes:
-    """The bytes of numbers. Raises TypeError for what is none, ValueError for what does not fit."""
+    """Pack numbers into bytes. Raises TypeError for other types, ValueError for numbers out of range."""
     every = tuple(values)
     if letter == FLAG and not all(value in (False, True) for value in every):
-        raise TypeError("a bool is needed")
+        raise TypeError("expected a bool")
     try:
         return struct.pack(f"{len(every)}{letter}", *every)
     except struct.error as error:
@@ -46,7 +46,7 @@ def packed(letter: str, values: Iterable[Any]) -> bytes:
 
 
 def content(address: int, size: int | None) -> bytes:
-    """The bytes there; without a size all before the first zero byte. Empty at the address 0."""
+    """The bytes at an address, up to the first zero byte if `size` is None. Empty at the address 0."""
     if not address:
         return b""
     if size is None:
@@ -55,38 +55,38 @@ def content(address: int, size: int | None) -> bytes:
 
 
 def put(address: int, data: bytes) -> None:
-    """Write bytes."""
+    """Write bytes to an address."""
     ctypes.memmove(address, data, len(data))
 
 
 def text(data: bytes) -> str:
-    """Bytes as text; what is no UTF-8 in it can be made bytes again."""
+    """Decode bytes as UTF-8, reversibly: `data_of` restores invalid bytes."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def data_of(value: Any) -> bytes:
-    """Text as bytes, the other way about. Raises TypeError for anything else."""
+    """Encode text as bytes, the inverse of `text`. Raises TypeError for other types."""
     if isinstance(value, bytes):
         return value
     if not isinstance(value, str):
-        raise TypeError(f"a text is needed, not {type(value).__name__}")
+        raise TypeError(f"expected a str, got {type(value).__name__}")
     return value.encode("utf-8", "surrogateescape")
 
 
 class Keeper:
-    """Memory of ours that C reads: it lives as long as this does, and equal bytes are there once."""
+    """Owns memory that C reads, for as long as the keeper lives. Equal bytes share one block."""
 
     def __init__(self) -> None:
-        """With nothing in it."""
+        """Create an empty keeper."""
         self._blocks: dict[bytes, Any] = {}
 
     def address(self, data: bytes) -> int:
-        """Where these bytes lie, with a zero byte behind them."""
+        """The address of a copy of these bytes, followed by a zero byte."""
         block = self._blocks.get(data)
-        if block is None:  # two threads may both find none, and one of them must not free what the other got
+        if block is None:  # if two threads race here, setdefault keeps the block that the first one got
             block = self._blocks.setdefault(data, ctypes.create_string_buffer(data, len(data) + 1))
         return ctypes.addressof(block)
 
 
 FOR_GOOD = Keeper()
-"""For what C may read as long as an object lives whose end nobody tells."""
+"""Owns memory that C may read during the lifetime of an object, where the end of that lifetime is unknown."""

@@ -1,4 +1,4 @@
-"""How the runtime's objects hang together, and how those end that were made for us."""
+"""Relations between the runtime's objects, and their release."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from . import layer
 from .asking import ask
 from .handles import Handle
 
-# The functions that end objects which whoever got them has to end, and the argument that takes them. Topologies are not
-# among them: some are a client's own.
+# The functions that destroy objects which the caller owns, with the argument that takes the object. Topologies are
+# missing because a client owns some of them.
 _ENDED_BY = {
     "PJRT_AsyncHostToDeviceTransferManager": ("PJRT_AsyncHostToDeviceTransferManager_Destroy", "transfer_manager"),
     "PJRT_AsyncTrackingEvent": ("PJRT_AsyncTrackingEvent_Destroy", "event"),
@@ -24,26 +24,26 @@ _ENDED_BY = {
 
 
 def client_of(device: Handle) -> Handle:
-    """The client whose device it is. Raises RuntimeError where that was made past framedex."""
+    """The client that owns a device. Raises RuntimeError if framedex did not see the client's creation."""
     for client in _clients():
         if device in _devices(client):
             return client
-    raise RuntimeError(f"the client of {device} is not known: it was not made through this table")
+    raise RuntimeError(f"the client of {device} is unknown: it was not created through framedex's table")
 
 
 def addressable_devices() -> tuple[Handle, ...]:
-    """The devices of this process, of all clients. Raises Failed."""
+    """The devices of this process across all clients. Raises Failed."""
     return tuple(device for client in _clients() for device in _devices(client))
 
 
 def devices_of(loaded: Handle) -> tuple[Handle, ...]:
-    """The devices of this process that a loaded program runs on. Raises Failed."""
+    """This process's devices on which a loaded program runs. Raises Failed."""
     devices: tuple[Handle, ...] = ask("PJRT_LoadedExecutable_AddressableDevices", executable=loaded).addressable_devices
     return devices
 
 
 def memory_of(device: Handle, kind: str) -> Handle | None:
-    """The memory of this kind of a device; None where it is the usual one, or no other is known. Raises Failed."""
+    """A device's memory of this kind; None for the default kind or an unknown one. Raises Failed."""
     if not kind or _kind(ask("PJRT_Device_DefaultMemory", device=device).memory) == kind:
         return None
     memories: tuple[Handle, ...] = ask("PJRT_Device_AddressableMemories", device=device).memories
@@ -51,7 +51,7 @@ def memory_of(device: Handle, kind: str) -> Handle | None:
 
 
 def objects_in(value: Any) -> Iterator[Handle]:
-    """The objects in what a function gives, however deep."""
+    """Yield the objects in a function's outputs, at any depth."""
     if isinstance(value, Handle):
         yield value
     elif isinstance(value, Mapping):
@@ -63,7 +63,7 @@ def objects_in(value: Any) -> Iterator[Handle]:
 
 
 def release(objects: Iterable[Handle | None]) -> None:
-    """End objects that were made for us, of those that have to be."""
+    """Destroy the objects that we own."""
     for each in objects:
         if each is not None and each.type in _ENDED_BY:
             function, argument = _ENDED_BY[each.type]

@@ -1,4 +1,4 @@
-"""Behaviours of compiled programs: they get a program's inputs as NumPy arrays, and give its outputs."""
+"""Behaviours of compiled programs, with inputs and outputs as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _EXECUTE = "PJRT_LoadedExecutable_Execute"
 
 
 def runs(*patterns: str) -> Callable[[Implementation], Behaviour]:
-    """Have a function run in place of compiled programs of these names: `@runs("jit_f")`; it gets an `Execution`.
+    """Run a function instead of compiled programs with these names: `@runs("jit_f")`. It receives an `Execution`.
 
-    A pattern may have `*`, `?` and `[...]`. All else is as with `on`.
+    A pattern may contain `*`, `?` and `[...]`. Otherwise it works like `on`.
     """
     if not patterns or not all(isinstance(pattern, str) for pattern in patterns):
-        raise TypeError('name the programs: @runs("jit_f")')
+        raise TypeError('@runs needs program names: @runs("jit_f")')
 
     def put(function: Implementation) -> Behaviour:
         checked(function)
@@ -44,7 +44,7 @@ def runs(*patterns: str) -> Callable[[Implementation], Behaviour]:
 
 
 class _OfPrograms(Behaviour):
-    """A behaviour of programs of some names."""
+    """A behaviour of programs whose names match its patterns."""
 
     def __init__(self, function: Implementation, patterns: tuple[str, ...]) -> None:
         super().__init__(function)
@@ -61,29 +61,29 @@ class _OfPrograms(Behaviour):
 
 
 class Shard:
-    """A program on one of the devices that it runs on."""
+    """A program's execution on one of its devices."""
 
     def __init__(self, execution: Execution, index: int) -> None:
-        """The device of this index."""
+        """Select the device by index."""
         self._execution = execution
         self._index = index
         self.given: tuple[Array, ...] | None = None
-        """The outputs that were set, None without."""
+        """The outputs that the behaviour set, or None."""
 
     @functools.cached_property
     def inputs(self) -> tuple[Array, ...]:
-        """The arguments on this device, once they are there. They cannot be written, and end with the call: copy them.
+        """The arguments on this device, once they are ready. The arrays are read-only and end with the call: copy them.
 
-        Raises Failed where one of them has an error.
+        Raises Failed if an argument has an error.
         """
         return self._execution.inputs_on(self._index)
 
     @property
     def outputs(self) -> tuple[Array, ...]:
-        """The results on this device, of a program that was run or that were set; RuntimeError before.
+        """The results on this device. Raises RuntimeError before they are computed or set.
 
-        Setting them, an array for each result or the only one, stands in for running the program; after `run` they
-        replace its results. Raises ValueError where they are not of the program's types and dimensions.
+        Set an array for each result, or the only one, instead of running the program. After `run`, these replace the
+        program's results. Raises ValueError if they do not match the program's types and dimensions.
         """
         return self._execution.outputs_on(self._index) if self.given is None else self.given
 
@@ -93,36 +93,36 @@ class Shard:
 
 
 class Execution:
-    """A run of a compiled program. On one device `inputs` and `outputs` are its; on several they are those of `shards`.
+    """An execution of a compiled program. With several devices, use the `inputs` and `outputs` of each of its `shards`.
 
     A behaviour that neither runs it nor sets outputs only watches.
     """
 
     def __init__(self, call: Call) -> None:
-        """The call of PJRT_LoadedExecutable_Execute."""
+        """Wrap a call of PJRT_LoadedExecutable_Execute."""
         arguments = call.arguments
         self.call = call
-        """The call that runs it, with all of its arguments."""
+        """The call that executes the program, with all of its arguments."""
         self._loaded: Handle = arguments.executable
         self._rows: tuple[tuple[Handle, ...], ...] = arguments.argument_lists
         self.name = name_of(self._loaded)
         """The program's name, such as `jit_f`."""
         self.shards = tuple(Shard(self, index) for index in range(arguments.num_devices))
-        """The program on each of its devices."""
+        """The execution on each of the program's devices."""
 
     @functools.cached_property
     def results(self) -> tuple[Result, ...]:
-        """What the program gives on each device. Raises Failed where the plug-in does not tell."""
+        """The program's results on each device. Raises Failed if the plug-in does not report them."""
         return results_of(self._loaded)
 
     @property
     def inputs(self) -> tuple[Array, ...]:
-        """The arguments of a program on one device, as `Shard.inputs`. Raises RuntimeError where it has several."""
+        """The arguments of a single-device program, as `Shard.inputs`. Raises RuntimeError on several devices."""
         return self._only_shard.inputs
 
     @property
     def outputs(self) -> tuple[Array, ...]:
-        """The results of a program on one device, as `Shard.outputs`. Raises RuntimeError where it has several."""
+        """The results of a single-device program, as `Shard.outputs`. Raises RuntimeError on several devices."""
         return self._only_shard.outputs
 
     @outputs.setter
@@ -130,15 +130,15 @@ class Execution:
         self._only_shard.outputs = values
 
     def run(self) -> None:
-        """Run the program itself; `outputs` are then its results. Raises Failed as `Call.run` does."""
+        """Run the program, so that `outputs` are its results. Raises Failed as `Call.run` does."""
         self.call.run()
 
     def fail(self, code: str, text: str) -> NoReturn:
-        """Have the run fail, as `Call.fail` does."""
+        """Fail the execution, as `Call.fail` does."""
         self.call.fail(code, text)
 
     def delay(self, microseconds: float) -> None:
-        """Let so much time go by."""
+        """Sleep without holding the GIL."""
         self.call.delay(microseconds)
 
     @property
@@ -159,36 +159,36 @@ class Execution:
         return tuple(array_of(buffer, self._device(device)) for buffer in row)
 
     def outputs_on(self, device: int) -> tuple[Array, ...]:
-        """The results on the device of this index, of a program that was run."""
+        """The results of an executed program on the device of this index."""
         if not self.call.has_outputs:
-            raise RuntimeError(f"{self.name} has no outputs yet: run it, or set them")
+            raise RuntimeError(f"{self.name} has no outputs yet: run the program or set outputs")
         row = self.call.result.output_lists[device]
         return tuple(array_of(buffer, self._device(device)) for buffer in row)
 
     def fitting(self, values: Any) -> tuple[Array, ...]:
-        """Outputs as arrays. Raises ValueError where they are not of the program's types and dimensions."""
+        """Convert outputs to arrays. Raises ValueError if they do not match the program's types and dimensions."""
         import numpy
 
         listed = list(values) if isinstance(values, list | tuple) else [values]
         if len(listed) != len(self.results):
-            raise ValueError(f"{self.name} gives {len(self.results)} results, not {len(listed)}")
+            raise ValueError(f"{self.name} has {len(self.results)} results, got {len(listed)}")
         arrays = tuple(map(numpy.asarray, listed))
         for index, (array, result) in enumerate(zip(arrays, self.results, strict=True)):
             wanted = result.dtype
             if array.dtype != wanted or array.shape != result.dims:
                 raise ValueError(
-                    f"result {index} of {self.name} is {wanted}{list(result.dims)},"
+                    f"result {index} of {self.name} must be {wanted}{list(result.dims)},"
                     f" not {array.dtype}{list(array.shape)}"
                 )
         return arrays
 
     def finish(self) -> None:
-        """Have the program see the outputs that were set. Raises ValueError where they are not set on every device."""
+        """Hand the outputs that were set to the program. Raises ValueError if some devices have none."""
         given = [shard.given for shard in self.shards]
         if not any(each is not None for each in given):
             return
         if not self.call.has_outputs and None in given:
-            raise ValueError(f"outputs of {self.name} were set on some devices only: set them on all, or run it first")
+            raise ValueError(f"outputs of {self.name} are set on some devices only: set all of them or run it first")
         made: dict[int, list[Handle]] = {}
         try:
             for device, arrays in enumerate(given):
@@ -205,16 +205,16 @@ class Execution:
     @property
     def _only_shard(self) -> Shard:
         if len(self.shards) != 1:
-            raise RuntimeError(f"{self.name} runs on several devices ({len(self.shards)}): ask `shards`, one for each")
+            raise RuntimeError(f"{self.name} runs on {len(self.shards)} devices: use `shards`, one for each device")
         return self.shards[0]
 
     def _device(self, index: int) -> Handle:
-        """The device of this index, of those that the program runs on."""
+        """The program's device with this index."""
         chosen: Handle | None = self.call.arguments.get("execute_device")
         return chosen or devices_of(self._loaded)[index]
 
     def _buffers(self, index: int, arrays: tuple[Array, ...]) -> list[Handle]:
-        """New buffers on the device of this index."""
+        """Create buffers for the arrays on the device of this index."""
         device = self._device(index)
         made: list[Handle] = []
         try:
@@ -226,13 +226,13 @@ class Execution:
         return made
 
     def _replace(self, made: dict[int, list[Handle]]) -> None:
-        """Give the caller these buffers in place of the program's own, which end."""
+        """Replace the program's result buffers by these, and destroy the program's."""
         before = self.call.result.output_lists
         self.call.result = {"output_lists": [made.get(device, row) for device, row in enumerate(before)]}
         release(buffer for device in made for buffer in before[device])
 
     def _answer(self, made: dict[int, list[Handle]]) -> None:
-        """Give the caller these buffers, and end the arguments that the program would have taken."""
+        """Return these buffers to the caller, and delete the arguments that the program would have consumed."""
         result = {"output_lists": [made[device] for device in range(len(self.shards))]}
         options = self.call.arguments.options
         kept = options.non_donatable_input_indices if options else ()

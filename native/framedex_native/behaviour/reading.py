@@ -1,7 +1,8 @@
-"""The members of a C struct as Python values, each read when it is asked for.
+"""The members of a C struct as Python values, read on access.
 
-Numbers are int, float or bool, enumerators their names without prefix, texts str (programs and other serialised data
-bytes), arrays tuples, named values a dict, structs mappings like the one around them, objects a `Handle` (None: null).
+Numbers become int, float or bool. Enumerators become their names without the prefix. Texts become str; programs and
+other serialised data become bytes. Arrays become tuples, named values a dict, structs nested mappings. Objects become a
+`Handle`, or None if null.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ def _all(field: Field) -> bool:
 
 
 class Fields(Mapping[str, Any]):
-    """Some members of a struct, by name or as attributes. What the struct's writer did not know is not there."""
+    """Selected members of a struct, by name or as attributes, without members unknown to the struct's writer."""
 
     __slots__ = ("_address", "_chosen", "_struct")
 
     def __init__(self, struct: Struct, address: int, chosen: Callable[[Field], bool] = _all) -> None:
-        """The struct at `address`, of whose members those that are `chosen`: it raises where they may not be read."""
+        """Select members of the struct at `address`. `chosen` raises once they may not be read."""
         self._struct = struct
         self._address = address
         self._chosen = chosen
@@ -41,7 +42,7 @@ class Fields(Mapping[str, Any]):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"{self._struct.name} has no {name!r} here: it has {', '.join(self)}") from None
+            raise AttributeError(f"{self._struct.name} has no {name!r} here. It has: {', '.join(self)}") from None
 
     def __iter__(self) -> Iterator[str]:
         hidden = self._struct.counts
@@ -61,12 +62,12 @@ class Fields(Mapping[str, Any]):
 
 
 class Kept(Mapping[str, Any]):
-    """Members that were read, by name or as attributes: they outlive the struct, and none of them can be set."""
+    """Copied members, by name or as attributes. They outlive the struct and are read-only."""
 
     __slots__ = ("_members",)
 
     def __init__(self, members: Mapping[str, Any]) -> None:
-        """The values of all of them."""
+        """Copy the values of all members."""
         self._members = {name: kept(each) for name, each in members.items()}
 
     def __getitem__(self, name: str) -> Any:
@@ -78,7 +79,7 @@ class Kept(Mapping[str, Any]):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"there is no {name!r} here: there are {', '.join(self)}") from None
+            raise AttributeError(f"there is no {name!r} here. Available: {', '.join(self)}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._members)
@@ -91,14 +92,14 @@ class Kept(Mapping[str, Any]):
 
 
 def kept(value: Any) -> Any:
-    """The same value without what is only read when it is asked for."""
+    """Copy a value, so that it no longer reads from a struct."""
     if isinstance(value, Fields):
         return Kept(value)
     return tuple(kept(each) for each in value) if isinstance(value, tuple) else value
 
 
 def is_known(struct: Struct, field: Field, address: int) -> bool:
-    """Whether the struct at `address` has this member: older callers bring shorter ones, unions have one of several."""
+    """Whether the struct at `address` has this member. Older callers pass shorter structs; a union has one member."""
     if struct.struct_size is not None and field.offset + field.size > memory.number(memory.ADDRESS, address):
         return False
     return field.when is None or read(struct, struct.fields["type"], address) == field.when
@@ -117,14 +118,14 @@ def read(struct: Struct, field: Field, address: int) -> Any:
 
 
 def _pointed_to(struct: Struct, field: Field, address: int, target: int) -> Any:
-    """The value of a member that is a pointer, to `target`."""
+    """The value of a pointer member that points to `target`."""
     if field.kind == "handle":
         return Handle(field.of, target) if target else None
     if field.kind == "address":
         return target
     if field.kind == "struct_pointer":
         return Fields(structs()[field.of], target) if target else None
-    if field.kind == "rows":  # how long those are that the plug-in fills is not in the struct
+    if field.kind == "rows":  # the struct lacks the lengths of lists that the plug-in fills
         count, length = (
             read(struct, struct.fields[each], address) if each in struct.fields else 0 for each in field.count
         )
@@ -138,7 +139,7 @@ def _pointed_to(struct: Struct, field: Field, address: int, target: int) -> Any:
         sizes = memory.numbers(memory.ADDRESS, lengths, count or 0)
         if field.kind == "texts":
             return _texts(target, sizes) if target else ()
-        # Lists that are all empty, as the dimensions of scalars, may lie nowhere.
+        # Empty lists, such as the dimensions of scalars, may have a null pointer.
         return _number_lists(field.of, target, sizes) if target or not any(sizes) else ()
     if not target or not count:
         return {} if field.kind == "named_values" else ()
@@ -146,7 +147,7 @@ def _pointed_to(struct: Struct, field: Field, address: int, target: int) -> Any:
 
 
 def rows(of: str, target: int, count: int, length: int) -> tuple[tuple[Handle | None, ...], ...]:
-    """Lists of objects, one of `length` for each device."""
+    """Lists of `length` objects, one list for each device."""
     return tuple(_handles(of, row, length) for row in memory.numbers(memory.ADDRESS, target, count))
 
 
@@ -156,7 +157,7 @@ def _texts(target: int, sizes: tuple[int, ...]) -> tuple[str, ...]:
 
 
 def _number_lists(letter: str, target: int, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """Lists of which one begins where the last one ended."""
+    """Split a flat array into consecutive lists of these sizes."""
     every = iter(memory.numbers(letter, target, sum(sizes)))
     return tuple(tuple(next(every) for _ in range(size)) for size in sizes)
 
@@ -176,7 +177,7 @@ def _struct_pointers(of: str, target: int, count: int) -> tuple[Fields | None, .
 
 
 def _named_values(of: str, target: int, count: int) -> dict[str, Any]:
-    """A dict of texts, integers, tuples of integers, floats and bools."""
+    """Named values as a dict of texts, integers, tuples of integers, floats and bools."""
     struct = structs()[of]
     addresses = range(target, target + count * struct.size, struct.size)
     return {read(struct, struct.fields["name"], each): _named_value(struct, each) for each in addresses}
@@ -194,7 +195,7 @@ def _named_value(struct: Struct, address: int) -> Any:
 
 
 def _enumerator(of: str, value: int) -> Any:
-    """The enumerator's name; the number of one that is of a newer version."""
+    """The enumerator's name, or its number if a newer API version defines it."""
     return enumerator_names(of).get(value, value)
 
 

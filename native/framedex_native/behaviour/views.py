@@ -1,4 +1,4 @@
-"""The inputs and outputs of a call, while it lasts."""
+"""The inputs and outputs of a running call."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _HIDDEN = ("_is_set", "_deleter")
 
 
 class Arguments(Fields):
-    """The inputs. Where they describe an array, `bytes` is its size."""
+    """The inputs of a call. If they describe an array, `bytes` is its size."""
 
     __slots__ = ()
 
     def __init__(self, struct: Struct, address: int, must_last: Callable[[], None]) -> None:
-        """The inputs of the struct at `address`; `must_last` raises once that may not be read any more."""
+        """The inputs in the struct at `address`. `must_last` raises once the call has ended."""
 
         def chosen(field: Field) -> bool:
             must_last()
@@ -44,16 +44,16 @@ class Arguments(Fields):
 
 
 class Outputs(Fields):
-    """The outputs. What the plug-in has not set, of those that it may leave out, is not there."""
+    """The outputs of a call, without optional outputs that the plug-in did not set."""
 
     __slots__ = ("_results",)
 
     def __init__(
         self, struct: Struct, address: int, must_last: Callable[[], None], results: Callable[[], int] = lambda: 0
     ) -> None:
-        """The outputs of the struct at `address`; `must_last` raises once that may not be read any more.
+        """The outputs in the struct at `address`. `must_last` raises once the call has ended.
 
-        `results` tells how many results a program has, whose buffers are an output.
+        `results` returns the program's number of results, if result buffers are an output.
         """
         self._results = results
 

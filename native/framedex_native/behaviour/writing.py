@@ -1,4 +1,4 @@
-"""Python values into a C struct: what `call.result = ...` writes, and the arguments of calls of our own."""
+"""Writing Python values into a C struct: assigned results, and the arguments of our own calls."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from .reading import is_known, read
 
 _IS_SET, _DELETER = "_is_set", "_deleter"
 _NAMED_VALUE = "PJRT_NamedValue"
-# What is written where.
+# Pairs of address and bytes.
 _Pieces = Iterator[tuple[int, bytes]]
 
 
 def write(struct: Struct, address: int, values: Mapping[str, Any], keeper: Keeper, *, outputs: bool = True) -> None:
-    """Write members of the struct at `address`: its outputs, or any of one of ours; `keeper` has the texts and arrays.
+    """Write members of the struct at `address`: only outputs, or any member if `outputs` is false.
 
-    What says how many there are is written with it, and so is `x_is_set` with `x`. Raises ValueError or TypeError,
-    which name the member, for what the struct does not have or cannot hold; nothing is written then.
+    `keeper` owns the texts and arrays. Counts, and `x_is_set` for `x`, are written too. Raises ValueError or TypeError,
+    with the member's name, for unknown members and values that do not fit. In that case the struct stays unchanged.
     """
     for where, data in list(_members(struct, address, values, keeper, outputs)):
         memory.put(where, data)
 
 
 def clear_outputs(struct: Struct, address: int) -> None:
-    """Make the outputs zero that the plug-in was to fill in, and let deleters be functions that do nothing."""
+    """Zero the outputs that the plug-in should have set, and set deleters to a no-op."""
     for field in struct.fields.values():
         if not field.is_output or field.is_filled or not is_known(struct, field, address):
             continue
@@ -40,12 +40,12 @@ def clear_outputs(struct: Struct, address: int) -> None:
 
 
 def output_names(struct: Struct, address: int) -> list[str]:
-    """The outputs of the struct at `address` that a result can have."""
+    """The outputs of the struct at `address` that a result may contain."""
     return [field.name for field in struct.fields.values() if _is_member(struct, field, address, outputs=True)]
 
 
 def _does_nothing() -> int:
-    """A C function that may be called with any argument."""
+    """The address of a C function that accepts any argument and has no effect."""
     function = ctypes.CDLL(None).abs
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
@@ -61,7 +61,7 @@ def _members(struct: Struct, address: int, values: Mapping[str, Any], keeper: Ke
         field = struct.fields.get(name)
         if field is None or not _is_member(struct, field, address, outputs=outputs):
             known = ", ".join(output_names(struct, address) if outputs else struct.fields)
-            raise ValueError(f"{struct.name} has no {'output' if outputs else 'member'} {name!r} here: it has {known}")
+            raise ValueError(f"{struct.name} has no {'output' if outputs else 'member'} {name!r} here. It has: {known}")
         try:
             yield from _member(struct, field, address, value, keeper, is_ours=not outputs)
         except (TypeError, ValueError) as error:
@@ -71,7 +71,7 @@ def _members(struct: Struct, address: int, values: Mapping[str, Any], keeper: Ke
 
 
 def _member(struct: Struct, field: Field, address: int, value: Any, keeper: Keeper, *, is_ours: bool) -> _Pieces:
-    """The pieces of one member; `is_ours`: the struct is of a call of ours, for which we bring all memory."""
+    """The pieces of one member. With `is_ours`, the struct belongs to our own call and we allocate all memory."""
     where = address + field.offset
     if field.kind == "number":
         yield where, memory.packed(field.of, [value])
@@ -79,7 +79,7 @@ def _member(struct: Struct, field: Field, address: int, value: Any, keeper: Keep
         yield where, memory.packed("i", [_enumerator(field.of, value)])
     elif field.kind == "handle":
         if value is None and field.is_output and not is_ours and memory.number(ADDRESS, where):
-            raise TypeError(f"a {field.of} is needed, not None")
+            raise TypeError(f"expected a {field.of}, got None")
         yield where, memory.packed(ADDRESS, [_object(field.of, value)])
     elif field.kind == "address":
         yield where, memory.packed(ADDRESS, [value or 0])
@@ -99,16 +99,16 @@ def _member(struct: Struct, field: Field, address: int, value: Any, keeper: Keep
 
 
 def _inner(struct: Struct, address: int, value: Any, keeper: Keeper, *, is_ours: bool) -> _Pieces:
-    """The members of a struct inside of another one."""
+    """The members of a nested struct."""
     for name, each in _mapping(value).items():
         field = struct.fields.get(name)
         if field is None:
-            raise ValueError(f"there is no {name!r} in it: there are {', '.join(struct.fields)}")
+            raise ValueError(f"no member {name!r}. Available: {', '.join(struct.fields)}")
         yield from _member(struct, field, address, each, keeper, is_ours=is_ours)
 
 
 def _pointed_to(field: Field, where: int, value: Any, keeper: Keeper, *, is_ours: bool) -> _Pieces:
-    """A struct that the caller brought, or one of ours."""
+    """A struct that the caller allocated, or one of ours."""
     struct = structs()[field.of]
     if field.is_output and not is_ours:
         yield from _inner(struct, memory.number(ADDRESS, where), value, keeper, is_ours=False)
@@ -118,7 +118,7 @@ def _pointed_to(field: Field, where: int, value: Any, keeper: Keeper, *, is_ours
 
 
 def _block(struct: Struct, value: Any, keeper: Keeper) -> bytes:
-    """The bytes of a struct with these members, all others zero."""
+    """The bytes of a struct with these members; all others are zero."""
     block = ctypes.create_string_buffer(struct.size)
     address = ctypes.addressof(block)
     if struct.struct_size is not None:
@@ -129,36 +129,36 @@ def _block(struct: Struct, value: Any, keeper: Keeper) -> bytes:
 
 
 def _rows(struct: Struct, field: Field, address: int, value: Any) -> _Pieces:
-    """Objects into the caller's lists, one of each device; how long these are is not in the struct."""
+    """Write objects into the caller's lists, one for each device. The struct lacks their lengths."""
     target = memory.number(ADDRESS, address + field.offset)
     count = read(struct, struct.fields[field.count[0]], address)
     every = _sequence(value)
     if len(every) != count:
-        raise ValueError(f"there is room for {count} lists, not for {len(every)}")
+        raise ValueError(f"expected {count} lists, got {len(every)}")
     for start, row in zip(memory.numbers(ADDRESS, target, count), every, strict=True):
         yield start, memory.packed(ADDRESS, [_needed(field.of, each) for each in _sequence(row)])
 
 
 def _filled(struct: Struct, field: Field, address: int, value: Any, keeper: Keeper) -> _Pieces:
-    """Into the caller's memory; of bytes for which it brought none it only asks how many it has to bring."""
+    """Write into the caller's memory. Without memory for bytes, the caller only queries their size."""
     target = memory.number(ADDRESS, address + field.offset)
     count = struct.fields[field.count]
     data, length = _elements(field, value, keeper)
     room = read(struct, count, address)
     if field.kind == "bytes":
         if target and length > room:
-            raise ValueError(f"there is room for {room}, not for {length}")
+            raise ValueError(f"too long: the caller's memory holds {room} bytes, got {length}")
         yield address + count.offset, memory.packed(count.of, [length])
     elif not target:
-        raise ValueError("the caller has brought no room for it")
+        raise ValueError("the caller passed no memory for it")
     elif length != room:
-        raise ValueError(f"there is room for {room}, not for {length}")
+        raise ValueError(f"expected {room} elements, got {length}")
     if target:
         yield target, data
 
 
 def _listed(struct: Struct, field: Field, address: int, value: Any, keeper: Keeper) -> _Pieces:
-    """A pointer to memory of ours, and how much is there."""
+    """Write a pointer to our memory, and its element count."""
     data, length = _elements(field, value, keeper)
     yield address + field.offset, memory.packed(ADDRESS, [keeper.address(data) if length else 0])
     if field.count:
@@ -170,7 +170,7 @@ def _listed(struct: Struct, field: Field, address: int, value: Any, keeper: Keep
 
 
 def _elements(field: Field, value: Any, keeper: Keeper) -> tuple[bytes, int]:
-    """What a pointer points to, and its count."""
+    """The bytes that a pointer refers to, and their element count."""
     if field.kind in ("text", "bytes"):
         data = memory.data_of(value)
         return data, len(data)
@@ -191,11 +191,11 @@ def _elements(field: Field, value: Any, keeper: Keeper) -> tuple[bytes, int]:
         return memory.packed(field.of, [number for each in values for number in _sequence(each)]), len(values)
     if field.kind == "texts":
         return memory.packed(ADDRESS, [keeper.address(memory.data_of(each)) for each in values]), len(values)
-    raise ValueError("this cannot be written")
+    raise ValueError("this member cannot be written")
 
 
 def _named(name: str, value: Any, keeper: Keeper) -> dict[str, Any]:
-    """The members of a named value: a text, a bool, an integer, a float or a sequence of integers."""
+    """The members of a named value: a str, a bool, an integer, a float or a sequence of integers."""
     if isinstance(value, str | bytes):
         data = memory.data_of(value)
         return {"name": name, "type": "String", "string_value": data, "value_size": len(data)}
@@ -215,38 +215,38 @@ def _enumerator(enumeration: str, value: Any) -> int:
     if isinstance(value, int):
         return value
     if value not in known:
-        raise ValueError(f"{value!r} is none of {', '.join(known)}")
+        raise ValueError(f"{value!r} is not one of {', '.join(known)}")
     return known[value]
 
 
 def _object(kind: str, value: Any) -> int:
-    """The address of an object of this kind, 0 for None."""
+    """The address of an object of this type, 0 for None."""
     if value is None:
         return 0
     if not isinstance(value, Handle) or value.type != kind:
-        raise TypeError(f"a {kind} is needed, not {value!r}")
+        raise TypeError(f"expected a {kind}, got {value!r}")
     return value.address
 
 
 def _needed(kind: str, value: Any) -> int:
-    """The address of an object of this kind, which is not left out."""
+    """The address of a required object of this type."""
     if value is None:
-        raise TypeError(f"a {kind} is needed, not None")
+        raise TypeError(f"expected a {kind}, got None")
     return _object(kind, value)
 
 
 def _sized(value: Any) -> Sequence[Any] | bytes:
-    """An element whose length is told beside it."""
+    """An element whose length is stored separately."""
     return memory.data_of(value) if isinstance(value, str | bytes) else _sequence(value)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise TypeError(f"a dict is needed, not {type(value).__name__}")
+        raise TypeError(f"expected a dict, got {type(value).__name__}")
     return value
 
 
 def _sequence(value: Any) -> Sequence[Any]:
     if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__iter__"):
-        raise TypeError(f"a sequence is needed, not {type(value).__name__}")
+        raise TypeError(f"expected a sequence, got {type(value).__name__}")
     return tuple(value)

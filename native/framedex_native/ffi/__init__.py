@@ -1,14 +1,13 @@
-"""The Python half of FFI tracing: which handlers are registered, and which line of Python each of their runs is for.
+"""The Python half of FFI tracing: registered handlers, and the Python line of each handler run.
 
     import framedex_native.ffi
-
     framedex_native.ffi.install()  # best before jax is imported
 
-Beside that, what JAX knows of the programs that it has compiled (`notes`), for recordings without handlers, too.
+It also records JAX's facts about compiled programs (`notes`), even in recordings without handlers.
 
-`framedex run` does this for the programs that it starts, through `startup/sitecustomize.py`. This package is loaded
-from its own folder into whatever Python the program has, so it needs nothing but the standard library, and jaxlib's
-own modules once the program has imported them. FRAMEDEX_FFI=0 keeps it out.
+`framedex run` installs it in the programs that it starts, through `startup/sitecustomize.py`. The program's Python
+loads this package from its own folder. So the package imports only the standard library, and jaxlib modules that the
+program has already imported. FRAMEDEX_FFI=0 disables it.
 """
 
 from __future__ import annotations
@@ -37,10 +36,10 @@ _IPYTHON = "IPython.core.compilerop"
 
 
 def install() -> None:
-    """Follow the FFI handlers of this process from now on.
+    """Trace the FFI handlers of this process from now on.
 
-    What was registered with XLA and compiled before is not seen: call it before JAX opens its devices. Does nothing the
-    second time, or with FRAMEDEX_FFI=0. When libframedex_ffi.so cannot be loaded that is one line on stderr.
+    Call it before JAX opens its devices: earlier registrations and compilations are missing. A second call, or
+    FRAMEDEX_FFI=0, has no effect. If libframedex_ffi.so cannot be loaded, prints one line to stderr.
     """
     if os.environ.get("FRAMEDEX_FFI") != "0":
         after_import({"jaxlib.xla_client": _follow_registrations, "jax._src.ffi": _follow_calls})
@@ -48,9 +47,9 @@ def install() -> None:
 
 
 def install_notes() -> None:
-    """Note from now on what JAX knows of the programs that it has compiled.
+    """Note JAX's facts about each program that it compiles from now on.
 
-    Static arguments are those of what is traced from now on. Does nothing the second time, or with FRAMEDEX_FFI=0.
+    Static arguments are noted for functions traced from now on. A second call, or FRAMEDEX_FFI=0, has no effect.
     """
     if os.environ.get("FRAMEDEX_FFI") != "0":
         noting = {
@@ -63,12 +62,12 @@ def install_notes() -> None:
 
 def _note_compilations(compiler: ModuleType) -> None:
     note_compilations(compiler, Library())
-    # A kernel imports IPython before JAX. In other programs nothing of framedex stays in sys.meta_path.
+    # A kernel imports IPython before JAX. In other programs framedex must leave sys.meta_path.
     stop_awaiting(_IPYTHON)
 
 
 def _silently(action: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
-    """What cannot be noted is missing where it would be told: handlers are recorded nevertheless."""
+    """Wrap an action to ignore its exceptions: handlers are recorded even without these notes."""
 
     def act(module: ModuleType) -> None:
         with suppress(Exception):
@@ -78,7 +77,7 @@ def _silently(action: Callable[[ModuleType], None]) -> Callable[[ModuleType], No
 
 
 class _Following:
-    """What is followed, shared by the hooks of one process."""
+    """The tracing state that the hooks of one process share."""
 
     def __init__(self, jaxlib_folder: Path) -> None:
         self.library = Library()
@@ -109,7 +108,7 @@ def _follow_calls(ffi: Any) -> None:
 
 
 def _hide_own_frames() -> None:
-    """Have JAX leave our files out of tracebacks and locations, as it leaves out its own, between which ours come."""
+    """Hide framedex's files, as JAX hides its own, from JAX's tracebacks and source locations."""
     traceback_util = sys.modules.get("jax._src.traceback_util")
     source_info_util = sys.modules.get("jax._src.source_info_util")
     for module in (traceback_util, source_info_util):

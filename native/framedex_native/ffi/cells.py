@@ -1,7 +1,7 @@
-"""The cells that run in IPython, told to `framedex run` as they come.
+"""Reports IPython cells to `framedex run` before they run.
 
-What code objects of a cell call their file was never one (`/tmp/ipykernel_7116/3885929236.py`), and the process that
-knows the text may be killed. So each cell is an entry of the launcher's report (`FRAMEDEX_REPORT`) before it runs.
+The file name in a cell's code objects never exists on disk (`/tmp/ipykernel_7116/3885929236.py`), and the process with
+the text may be killed. So each cell is added to the launcher's report (`FRAMEDEX_REPORT`) before it runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NOTEBOOK_OF_VS_CODE = "__vsc_ipynb_file__"
 
 
 def note_cells(compilerop: Any) -> None:
-    """Tell the launcher of each cell that `IPython.core.compilerop` names; nothing without a launcher."""
+    """Report each cell that `IPython.core.compilerop` names to the launcher, if there is one."""
     compiler = compilerop.CachingCompiler
     if _VARIABLE not in os.environ or hasattr(compiler, _MARK):
         return
@@ -36,7 +36,7 @@ def note_cells(compilerop: Any) -> None:
         try:
             numbers[recorded] = _running(sys._getframe(1), numbers) or number
             _tell(recorded, numbers[recorded], _text(transformed_code, raw_code))
-        except Exception:  # whatever it is: the cell has to run
+        except Exception:  # on any failure the cell must still run
             return recorded
         return recorded
 
@@ -44,9 +44,9 @@ def note_cells(compilerop: Any) -> None:
 
 
 def _running(frame: FrameType | None, numbers: Mapping[str, int]) -> int:
-    """The number of the cell that runs below a frame: that of `%%capture` has IPython run its lines as another cell.
+    """The number of the running cell that encloses a frame, 0 if there is none.
 
-    0 without one.
+    `%%capture` makes IPython run the lines of one cell as another cell.
     """
     while frame is not None:
         if number := numbers.get(frame.f_code.co_filename):
@@ -57,7 +57,8 @@ def _running(frame: FrameType | None, numbers: Mapping[str, int]) -> int:
 
 def _tell(recorded: str, number: int, text: str) -> None:
     path = os.environ[_VARIABLE]
-    if not str(Path(path).readlink()).startswith(_MEMORY):  # the launcher is gone, and another process has its number
+    # the launcher exited, and another process reuses its process id
+    if not str(Path(path).readlink()).startswith(_MEMORY):
         return
     cell = {"pid": os.getpid(), "file": recorded, "number": number, "notebook": _notebook(), "text": text}
     file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
@@ -68,15 +69,15 @@ def _tell(recorded: str, number: int, text: str) -> None:
 
 
 def _text(translated: str, typed: str | None) -> str:
-    """The text that was typed if its lines are those of the translated one, which IPython counts by."""
+    """The typed text if it has as many lines as the translated text, whose lines IPython counts; else the latter."""
     lines = (typed or "").splitlines()
-    while lines and not lines[0].strip():  # IPython counts lines without these
+    while lines and not lines[0].strip():  # IPython does not count leading blank lines
         lines.pop(0)
     return "\n".join(lines) + "\n" if len(lines) == len(translated.splitlines()) else translated
 
 
 def _notebook() -> str:
-    """The file name of the notebook, empty where neither VS Code nor Jupyter says it."""
+    """The file name of the notebook; empty if neither VS Code nor Jupyter provides it."""
     shell = sys.modules["IPython"].get_ipython()
     named = shell.user_ns.get(_NOTEBOOK_OF_VS_CODE) if shell is not None else None
     path = named if isinstance(named, str) and named else os.environ.get("JPY_SESSION_NAME", "")

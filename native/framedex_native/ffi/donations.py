@@ -1,7 +1,7 @@
-"""Which parameters a compiled program gives to its results.
+"""The parameters that a compiled program donates to its results.
 
-The field numbers are of xla/service/hlo.proto (HloModuleProto, HloInputOutputAliasProto). The mock of a TPU reads with
-it too, from a package of another name.
+The field numbers come from xla/service/hlo.proto (HloModuleProto, HloInputOutputAliasProto). The mock TPU imports this
+module into another package.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _OUTPUT_INDEX, _PARAMETER_NUMBER, _PARAMETER_INDEX = 1, 2, 3
 
 
 def donations(module: bytes) -> list[tuple[int, int]]:
-    """The parameters whose memory a compiled HloModuleProto gives to a result, with that result.
+    """Pairs of donated parameter and receiving result of a compiled HloModuleProto.
 
-    Parameters and results are numbered as if they never came as a tuple. Raises ValueError for what is no such module.
+    The numbers count array parameters and results without their tuples. Raises ValueError for a malformed module.
     """
     aliases = [alias for number, alias in _messages(module) if number == _INPUT_OUTPUT_ALIAS]
     entries = [entry for alias in aliases for number, entry in _messages(alias) if number == _ENTRIES]
@@ -32,11 +32,11 @@ def _parameter(entry: bytes) -> int:
 
 
 def _element(entry: bytes, field_number: int, alone: int) -> int:
-    """The number of an array within a tuple; `alone` where there is no tuple."""
+    """The index of an array within a tuple, or `alone` without a tuple."""
     path = next((content for number, content in _messages(entry) if number == field_number), b"")
     return next(protobuf.packed(path)) if path else alone
 
 
 def _messages(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """The fields that have bytes."""
+    """The length-delimited fields."""
     return ((number, value) for number, value, _ in protobuf.fields(message) if isinstance(value, bytes))

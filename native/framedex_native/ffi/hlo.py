@@ -1,7 +1,7 @@
-"""The custom calls of a compiled module in the order in which XLA instantiates them, read from its protocol buffer.
+"""The custom calls of a compiled HLO module, in the order in which XLA instantiates them.
 
-The field numbers are of xla/service/hlo.proto and xla/xla_data.proto. Nothing is raised on bad input: what cannot be
-read is not there.
+The field numbers come from xla/service/hlo.proto and xla/xla_data.proto. Malformed input raises nothing: unreadable
+parts are missing.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _INSTRUCTION_ID, _OPERANDS, _CALLED, _BACKEND_CONFIG, _FRONTEND_ATTRIBUTES = 35,
 _OP_NAME, _SOURCE_FILE, _SOURCE_LINE, _STACK_FRAME = 2, 3, 4, 15
 _DEEPEST_TUPLE = 100
 _MAXIMUM_DEPTH = 500
-_MOST_INSTRUCTIONS = 1_000_000  # that are looked at; computations of a damaged module may call each other without end
+_MOST_INSTRUCTIONS = 1_000_000  # a limit, because computations of a malformed module may call each other forever
 
 
 @dataclass(frozen=True)
 class CustomCall:
-    """A custom call. `frames` is the Python stack of its metadata, innermost first; `attributes` are in MLIR's form."""
+    """A custom call. `frames` is the Python stack of its metadata, innermost first; `attributes` is MLIR text."""
 
     instruction: str
     target: str
@@ -56,7 +56,7 @@ def read_program(module: bytes) -> Program:
 
 
 class _Message:
-    """A message: its fields by number, each a list of integers or bytes."""
+    """A parsed message: lists of integers or bytes by field number."""
 
     def __init__(self, data: bytes) -> None:
         self._fields: dict[int, list[int | bytes]] = {}
@@ -94,7 +94,7 @@ class _Message:
 
 
 class _StackFrames:
-    """The tables of Python frames that instructions refer to (StackFrameIndexProto). Numbers begin with 1."""
+    """The tables of Python frames that instructions refer to (StackFrameIndexProto). Numbers start at 1."""
 
     def __init__(self, module: _Message) -> None:
         tables = module.message(_STACK_FRAMES)
@@ -117,11 +117,12 @@ class _Reader:
     schedules: Mapping[int, tuple[int, ...]]
     stack_frames: _StackFrames
     _decoded: dict[int, dict[int, _Message]] = field(default_factory=dict)
-    _seen: int = 0  # instructions
+    _seen: int = 0  # the number of instructions visited
 
     def custom_calls(self, entry: _Message) -> Iterator[CustomCall]:
-        """In the order of the schedule, going into the computations that an instruction calls where it stands."""
-        entered = {id(entry): self._steps(entry)}  # from the entry inwards; none calls itself but in a damaged module
+        """Yield custom calls in schedule order. A called computation is visited at its caller's position."""
+        # the stack of entered computations, outermost first; only a malformed module recurses
+        entered = {id(entry): self._steps(entry)}
         while entered:
             step = next(entered[next(reversed(entered))], None)
             if step is None:
@@ -175,18 +176,18 @@ class _Reader:
 
 
 def _schedules(module: _Message) -> dict[int, tuple[int, ...]]:
-    """Instruction numbers by computation (HloScheduleProto.sequences)."""
+    """The scheduled instruction numbers of each computation (HloScheduleProto.sequences)."""
     sequences = module.message(_SCHEDULE).messages(1)
     return {entry.integer(1): tuple(entry.message(2).integers(1)) for entry in sequences}
 
 
 def _calls_in_order(instruction: _Message) -> list[int]:
-    """XLA's thunks of a while loop begin with its condition; the instruction names the body first."""
+    """The computations that an instruction calls, in execution order: a while loop's condition precedes its body."""
     called = list(instruction.integers(_CALLED))
     return called[::-1] if instruction.text(_OPCODE) == "while" else called
 
 
-# xla.PrimitiveType, from 0.
+# Names of xla.PrimitiveType, from 0.
 _DTYPE_NAMES = (
     "invalid pred s8 s16 s32 s64 u8 u16 u32 u64 f16 f32 f64 tuple opaque c64 bf16 token c128 f8e5m2 f8e4m3fn s4 u4"
     " f8e4m3b11fnuz f8e5m2fnuz f8e4m3fnuz s2 u2 f8e4m3 f8e3m4 s1 u1 f4e2m1fn f8e8m0fnu"
@@ -195,7 +196,7 @@ _DTYPES = dict(enumerate(_DTYPE_NAMES.split()))
 
 
 def _shape(shape: _Message, depth: int = 0) -> str:
-    """As runs are recorded: `f32[4,8]`, the members of a tuple separated by commas."""
+    """The shape as in recorded runs: `f32[4,8]`, with the members of a tuple separated by commas."""
     dtype = _DTYPES.get(shape.integer(2), f"dtype{shape.integer(2)}")
     if dtype == "tuple":
         inner = shape.messages(4) if depth < _DEEPEST_TUPLE else ()

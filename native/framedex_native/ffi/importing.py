@@ -1,4 +1,4 @@
-"""Runs something right after a module was imported, whenever the program does that."""
+"""Runs actions right after the program imports a module."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Action = Callable[[ModuleType], None]
 
 
 def after_import(actions: dict[str, Action]) -> None:
-    """Run each action on the module of its name: at once if that is imported, otherwise when it is.
+    """Run each action on the module of its name: now if it is imported, otherwise right after its import.
 
-    A module that is awaited already has its action. What one raises is one line on stderr: the program has imported a
-    module, and has to get it.
+    Ignores modules that already have a pending action. If an action fails, prints one line to stderr, because the
+    program's import must succeed.
     """
     imported = {name: sys.modules[name] for name in actions if name in sys.modules}
     left_out = imported.keys() | _awaited()
@@ -27,7 +27,7 @@ def after_import(actions: dict[str, Action]) -> None:
 
 
 def stop_awaiting(name: str) -> None:
-    """Drop the action of a module that is not imported yet."""
+    """Cancel the action of a module that is not imported yet."""
     for finder in [*sys.meta_path]:
         pending = getattr(finder, "framedex_awaits", None)
         if isinstance(pending, dict) and pending.pop(name, None) is not None and not pending:
@@ -35,7 +35,7 @@ def stop_awaiting(name: str) -> None:
 
 
 def _awaited() -> set[str]:
-    """The modules that finders of ours wait for, those of this package under another name, too."""
+    """The modules with pending actions, including those from copies of this package under another name."""
     pending = (getattr(finder, "framedex_awaits", None) for finder in sys.meta_path)
     return {name for names in pending if isinstance(names, dict) for name in tuple(names)}
 
@@ -48,7 +48,7 @@ def _run(action: Action, module: ModuleType) -> None:
 
 
 class _Finder:
-    """Stands aside for every module but the awaited ones, and goes away after the last of them."""
+    """A finder that handles only the awaited modules, and removes itself after the last one."""
 
     def __init__(self, pending: dict[str, Action]) -> None:
         self.framedex_awaits = pending
@@ -61,7 +61,7 @@ class _Finder:
             sys.meta_path.remove(self)
         spec = _find_spec(name, path, target, self)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, action)  # type: ignore[assignment] # it does what one does
+            spec.loader = _Loader(spec.loader, action)  # type: ignore[assignment] # it implements the protocol
         return spec
 
 
@@ -76,7 +76,7 @@ def _find_spec(name: str, path: Sequence[str] | None, target: Any, left_out: Any
 
 
 class _Loader:
-    """The loader that was found; the module is given back to it once it is executed."""
+    """Wraps a module's loader to run an action after execution, and then restores the loader."""
 
     def __init__(self, loader: Any, action: Action) -> None:
         self._loader = loader

@@ -1,4 +1,4 @@
-"""libframedex_ffi.so through ctypes: one build serves every Python. Its other side is native/ffi/library.cc."""
+"""A ctypes binding of libframedex_ffi.so, one build for every Python. The C++ side is native/ffi/library.cc."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Instance(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Instance:
-    """A custom call of a loaded executable: its number, the thread that instantiated it, what it calls and how."""
+    """A custom call of a loaded executable: its number, its instantiating thread, its target and its attributes."""
 
     number: int
     thread: int
@@ -39,7 +39,7 @@ class _Stages(ctypes.Structure):
 
 
 class Library:
-    """The functions of libframedex_ffi.so. Raises OSError when it cannot be loaded."""
+    """The functions of libframedex_ffi.so. Raises OSError if the library cannot be loaded."""
 
     def __init__(self) -> None:
         """Load the library."""
@@ -58,28 +58,28 @@ class Library:
         self._library.framedex_ffi_join.argtypes = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_bool)
 
     def wrap(self, target: str, stages: Mapping[str, int], *, has_instances: bool) -> dict[str, int] | None:
-        """The trampolines of a target's handlers (addresses by stage), None when there are none left."""
+        """Create trampolines for a target's handlers (addresses by stage), or return None if none are free."""
         bundle = _Stages(**stages)
         if not self._library.framedex_ffi_wrap(_bytes(target), ctypes.byref(bundle), ctypes.c_bool(has_instances)):
             return None
         return {stage: address for stage in STAGES if (address := getattr(bundle, stage))}
 
     def wrap_untyped(self, target: str, handler: int) -> int | None:
-        """The trampoline of a custom call of before the typed API, None when there is none left."""
+        """Create a trampoline for a custom call of the untyped API, or return None if none is free."""
         address: int | None = self._library.framedex_ffi_wrap_untyped(_bytes(target), handler)
         return address
 
     def add_site(self, target: str, line: str) -> None:
-        """Let reports of a crash know a line that calls the target."""
+        """Add a line that calls the target to crash reports."""
         self._library.framedex_ffi_add_site(_bytes(target), _bytes(line))
 
     def last_instance(self) -> int:
-        """The number of the newest instance, 0 if there is none."""
+        """The number of the newest instance, 0 without instances."""
         number: int = self._library.framedex_ffi_last_instance()
         return number
 
     def instances_after(self, mark: int) -> Sequence[Instance]:
-        """The instances above number `mark` that are loaded, and not joined with certainty, in the order of numbers."""
+        """The loaded instances with numbers above `mark` and without a certain join, in order."""
         capacity = _BATCH
         while True:
             entries = (_Instance * capacity)()
@@ -89,29 +89,29 @@ class Library:
             capacity = count
 
     def join(self, instance: int, site: int, line: str, *, is_certain: bool) -> None:
-        """Say which site (0: none) an instance came from, and in which line a report may say that was."""
+        """Join an instance to its site (0: none), with the source line for crash reports."""
         self._library.framedex_ffi_join(instance, site, _bytes(line), ctypes.c_bool(is_certain))
 
     def describe(self, kind: str, content: Mapping[str, Any]) -> bool:
-        """Write a JSON object into every capture of this process. False if it is too large."""
+        """Write a JSON object into every capture of this process. Returns False if the object is too large."""
         written: bool = self._library.framedex_ffi_describe(_bytes(kind), json.dumps(content).encode())
         return bool(written)
 
     def note(self, content: str | None) -> None:
-        """Say something of the program that this thread has compiled or loaded next, as JSON; None: nothing."""
+        """Set the JSON note for the next program compiled or loaded on this thread; None clears it."""
         self._library.framedex_ffi_note((content or "").encode())
 
     def start_recording(self) -> None:
-        """Begin a recording if the environment asks for one."""
+        """Start a recording if the environment requests one."""
         self._library.framedex_ffi_start_recording()
 
     def install_crash_report(self) -> None:
-        """Have a fatal signal in a handler reported."""
+        """Report fatal signals in handlers."""
         self._library.framedex_ffi_install_crash_report()
 
 
 def _path() -> Path:
-    """Beside this package, as it is installed; an editable installation has it beside the compiled module."""
+    """The path of the library: next to this package, or in an editable installation next to the compiled module."""
     beside = Path(__file__).parents[1] / NAME
     native = sys.modules.get("framedex_native._native")
     if not beside.exists() and native is not None and native.__file__:

@@ -1,9 +1,9 @@
-"""What JAX knows of a program that it has compiled and the program does not say: weak types, static arguments, the
-arguments that the function does not use, and those that were donated, whether or not a result can have their memory.
+"""Facts that JAX knows of a compiled program and the program lacks.
 
-It is read where JAX makes the options of a compilation, right before that, and travels with the thread to the call that
-is recorded. What is done here leaves no frame on the stack of what follows. Where JAX has it in another form than here
-(before 0.5), there is no note.
+They are weak types, static arguments, unused arguments, and donated arguments, whether or not a result can reuse their
+memory. They are read where JAX creates the options of a compilation, right before the compilation. The thread carries
+them to the recorded call. The hooks leave no frame on the stack of later code. JAX before 0.5 stores these facts
+differently, so there are no notes.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from .statics import static_arguments, text
 from .trace_keys import Fact, trace_keys
 
 MOST_ARGUMENTS = 1_000
-"""Arguments of a program that are told: the first."""
+"""The maximum number of arguments noted for a program."""
 
 _MARK = "_framedex_notes"
-_NEAR = 8  # frames from where the options are made to where a program is known
+_NEAR = 8  # maximum frames between the creation of options and the frame that knows the program
 
 
 class NotedOrigin(str):
-    """Why a function is traced, with the facts that JAX's cache compares. It prints, hashes and pickles as its text."""
+    """JAX's reason for a trace, with the facts that JAX's cache compares. It prints, hashes and pickles as a str."""
 
     __slots__ = ("keys", "statics")
     statics: Sequence[tuple[str, str]]
     keys: Sequence[Fact]
 
     def __reduce__(self) -> tuple[type, tuple[str]]:
-        """Pickled as plain text: it may be read where there is no framedex."""
+        """Pickle as plain text, which loads without framedex."""
         return str, (str(self),)
 
 
 def note_traces(pjit: Any) -> None:
-    """Have what `jax._src.pjit` says of a function that it traces know the static arguments."""
+    """Add the static arguments to the debug info that `jax._src.pjit` creates for each traced function."""
     original = getattr(pjit, "debug_info", None)
     if original is None or hasattr(pjit, _MARK):
         return
@@ -50,7 +50,7 @@ def note_traces(pjit: Any) -> None:
         found = original(*args, **kwargs)
         try:
             return _noted(found, args[1], args[2], args[3], kwargs)
-        except Exception:  # whatever it is: the program has to go on without a note
+        except Exception:  # on any failure the program must continue without a note
             return found
 
     pjit.debug_info = debug_info
@@ -65,13 +65,13 @@ def _noted(found: Any, fun: Any, args: Sequence[Any], kwargs: Mapping[str, Any],
     parameters = [name for name in getattr(signature, "parameters", ()) if name not in static]
     try:
         origin.keys = trace_keys(fun, parameters, static)
-    except Exception:  # a tree of a kind that is not known here
+    except Exception:  # an unknown kind of tree
         origin.keys = ()
     return found._replace(traced_for=origin)
 
 
 def note_compilations(compiler: Any, library: Library) -> None:
-    """Note what `jax._src.compiler` is about to have compiled."""
+    """Note each program right before `jax._src.compiler` compiles it."""
     original = getattr(compiler, "get_compile_options", None)
     if original is None or hasattr(compiler, _MARK):
         return
@@ -89,7 +89,7 @@ def note_compilations(compiler: Any, library: Library) -> None:
 
 
 def _note(frame: FrameType | None) -> str | None:
-    """What is known of the program for which options are made; None where that is nothing."""
+    """The note of the program whose compile options are being created; None without facts."""
     for _ in range(_NEAR):
         if frame is None:
             return None
@@ -120,7 +120,7 @@ def _note(frame: FrameType | None) -> str | None:
 
 
 def _donated(frame: FrameType | None) -> list[int]:
-    """The places of donated arguments in the program that is compiled below a frame, the first of them."""
+    """The positions of donated arguments in the program compiled below a frame, limited to the first ones."""
     for _ in range(_NEAR):
         if frame is None:
             break
@@ -132,12 +132,15 @@ def _donated(frame: FrameType | None) -> list[int]:
 
 
 def _is_of_jaxlib(backend: Any) -> bool:
-    """Whether a back end is jaxlib's own for the CPU, whose calls are not recorded: none would take the note, and the
-    next to load something for another back end would be told by it."""
+    """Whether a backend is jaxlib's own CPU backend.
+
+    Its calls are not recorded, so no call would take the note. The next program loaded for another backend would then
+    receive it.
+    """
     return getattr(backend, "platform", "") == "cpu" and not getattr(backend, "is_c_api", False)
 
 
 def _type(aval: Any) -> str:
-    """`float32[3,4]`, as programs have it."""
+    """The type as programs print it, such as `float32[3,4]`."""
     shape, dtype = getattr(aval, "shape", None), getattr(aval, "dtype", None)
     return type(aval).__name__ if shape is None or dtype is None else f"{dtype}[{','.join(map(str, shape))}]"

@@ -1,9 +1,9 @@
-"""Joins the instances of FFI targets to the custom calls of the program that was compiled, and so to their sites.
+"""Joins FFI instances to the custom calls of their compiled program, and so to their sites.
 
-XLA instantiates the custom calls of a program one after the other, on one thread, in the order in which the compiled
-module runs them. The instances that appear while a program is compiled or loaded are therefore its custom calls, in
-order. Where XLA compiles on a thread of its own (jaxlib 0.10), those of another program that is compiled meanwhile may
-fit as well; all that fit are then marked ambiguous, until another join leaves but one.
+XLA instantiates a program's custom calls one after another on one thread, in execution order. The instances that appear
+during a compilation or load are therefore the program's custom calls, in order. Where XLA compiles on a thread of its
+own (jaxlib 0.10), instances of a concurrently compiled program may match too. All matches are then marked ambiguous,
+until another join leaves only one.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _NOT_REGISTERED = re.compile(
 )
 _SITE = re.compile(rf'{FRONTEND_ATTRIBUTE} = "(0x[0-9a-f]+)"')
 _ATTRIBUTE = re.compile(r'(\w+)=("[^"\\]*"|[-\w.+]+)(?=,|$)')
-# What native/ffi/instances.h has of callbacks: the name as which runs are recorded, empty for those that are not.
+# Callbacks as native/ffi/instances.h describes them: the recorded name, empty for unrecorded callbacks.
 _CALLBACK = re.compile(r'\bframedex_callback = "([^"]*)"')
 _MLIR_ATTRIBUTE = re.compile(r'(\w+) = ("[^"\\]*"|[-\w.+]+ : )')
 
 
 def follow_programs(client_type: Any, programs: Programs) -> None:
-    """Look at every program that a client (`jaxlib.xla_client.Client`) compiles or loads."""
+    """Observe every program that a client (`jaxlib.xla_client.Client`) compiles or loads."""
     for method in _LOADING_METHODS:
         load = getattr(client_type, method, None)
         if load is not None:
@@ -58,7 +58,7 @@ def _followed(load: Any, programs: Programs) -> Any:
 
 @dataclass
 class _Join:
-    """The custom calls of a compiled program, and the runs of instances that may be them."""
+    """The custom calls of a compiled program, and the instance sequences that match them."""
 
     program: str
     calls: Sequence[CustomCall]
@@ -74,10 +74,10 @@ class _Join:
 
 
 class Programs:
-    """The programs that were compiled, as far as they call FFI targets."""
+    """The compiled programs that call FFI targets."""
 
     def __init__(self, library: Library, sites: Sites, registrations: Registrations, user_frames: UserFrames) -> None:
-        """Joins are written through `library`."""
+        """Write joins through `library`."""
         self._library = library
         self._sites = sites
         self._registrations = registrations
@@ -88,17 +88,17 @@ class Programs:
         self._untyped: set[tuple[object, ...]] = set()
 
     def mark(self) -> int:
-        """The number that tells the instances made so far from later ones."""
+        """The newest instance number, which separates existing instances from later ones."""
         return self._library.last_instance()
 
     def join(self, mark: int, executable: Any) -> None:
-        """Join the instances that were made after `mark` to the program's custom calls. Never raises."""
+        """Join the instances created after `mark` to the program's custom calls. Never raises."""
         try:
             instances = self._library.instances_after(mark)
             if instances or self._registrations.untyped:
                 for module in executable.hlo_modules():
                     self._join_module(module.as_serialized_hlo_module_proto(), instances)
-        except Exception:  # the program has to go on; its runs are without a site then
+        except Exception:  # the program must continue, with runs without a site
             return
 
     def _join_module(self, module: bytes, instances: Sequence[Instance]) -> None:
@@ -106,7 +106,7 @@ class Programs:
         for call in program.custom_calls:
             if call.target in self._registrations.untyped:
                 self._describe_untyped(program.name, call)
-        # What is instantiated on this thread is this program's; only if nothing was, another thread's can be.
+        # Instances on this thread belong to this program. Other threads matter only if this thread has none.
         own = [instance for instance in instances if instance.thread == threading.get_native_id()]
         targets = {instance.target for instance in instances}
         calls = [call for call in program.custom_calls if call.target in targets]
@@ -115,7 +115,7 @@ class Programs:
             self._resolve(_Join(program.name, calls, runs))
 
     def _resolve(self, join: _Join) -> None:
-        """Write a join down: as certain where one run fits, or where each of those that fit has the same sites."""
+        """Write a join. It is certain if one sequence matches, or if all matching sequences have the same sites."""
         if len(join.runs) == 1:
             self._settle(join)
         elif join.runs:
@@ -128,7 +128,7 @@ class Programs:
                 self._write(join, "ambiguous")
 
     def _settle(self, join: _Join) -> None:
-        """Take the instances that a join has for certain away from the ambiguous joins."""
+        """Write a certain join, and remove its instances from the ambiguous joins."""
         self._write(join, "exact")
         taken = join.numbers()
         for other in list(self._ambiguous):
@@ -149,7 +149,7 @@ class Programs:
                 self._describe(how, join.program, instance.number, call)
 
     def _describe_untyped(self, program: str, call: CustomCall) -> None:
-        """Custom calls of before the typed API are not instantiated: which of a target's calls ran is not known."""
+        """Describe an untyped custom call once, by target: XLA creates no instances of untyped calls."""
         key = (call.target, call.frontend_attributes.get(FRONTEND_ATTRIBUTE), *call.frames)
         with self._lock:
             is_new = key not in self._untyped
@@ -183,7 +183,7 @@ class Programs:
         return self._user_frames.line(call.frames) or call.op_name or call.instruction
 
     def explain(self, error: Exception, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-        """Write down which lines called a target that XLA does not know. Never raises."""
+        """Record the lines that call a target unknown to XLA. Never raises."""
         try:
             match = _NOT_REGISTERED.search(str(error))
             if match is None:
@@ -206,12 +206,12 @@ class Programs:
                     "message": str(error),
                 },
             )
-        except Exception:  # what is raised is the program's own error
+        except Exception:  # the program must receive its own error
             return
 
 
 def _fitting_runs(calls: Sequence[CustomCall], instances: Sequence[Instance]) -> Iterator[Sequence[Instance]]:
-    """Every run of consecutive instances of one thread that may be these calls, in this order."""
+    """Yield every sequence of consecutive instances on one thread that matches these calls in order."""
     threads: dict[int, list[Instance]] = {}
     for instance in instances:
         threads.setdefault(instance.thread, []).append(instance)
@@ -223,7 +223,7 @@ def _fitting_runs(calls: Sequence[CustomCall], instances: Sequence[Instance]) ->
 
 
 def _may_be(instance: Instance, call: CustomCall) -> bool:
-    """Whether the targets are the same, and no attribute that both texts show in a comparable form differs."""
+    """Whether the targets match, and all attributes that both texts show in comparable form are equal."""
     if instance.target != call.target:
         return False
     ours = dict(_ATTRIBUTE.findall(instance.attributes))
@@ -239,7 +239,7 @@ def _value(text: str) -> str:
 
 
 def _sites_in(module: Any, target: str) -> Iterator[str]:
-    """The sites of a target's custom calls in a module that was to be compiled."""
+    """The sites of a target's custom calls in a module that failed to compile."""
     operation = getattr(module, "operation", None)
     text = operation.get_asm(large_elements_limit=16) if operation is not None else ""
     for line in text.splitlines():

@@ -1,6 +1,6 @@
-"""The encoding of protocol buffers, field by field: https://protobuf.dev/programming-guides/encoding
+"""A reader and writer of protocol buffer fields: https://protobuf.dev/programming-guides/encoding
 
-The mock of a TPU reads with it too, from a package of another name: so it imports nothing of this one.
+The mock TPU imports this module into another package, so it imports nothing from this one.
 """
 
 from __future__ import annotations
@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 _VARINT, _LENGTH_DELIMITED = 0, 2
-_FIXED = {1: 8, 5: 4}  # bytes by wire type
-_LONGEST_VARINT = 10  # bytes
+_FIXED = {1: 8, 5: 4}  # size in bytes by wire type
+_LONGEST_VARINT = 10  # in bytes
 _DAMAGED = "a protocol buffer is damaged"
 
 
 def fields(message: bytes) -> Iterator[tuple[int, int | bytes, bytes]]:
-    """The fields of a message in their order. Raises ValueError after those that can be read.
+    """Yield the fields of a message in order. Raises ValueError after the readable ones.
 
-    Each is its number; what it holds, which is bytes where it says how many, else an integer; and how it is encoded.
+    Each field is its number, its value and its encoded bytes. The value is bytes for length-delimited fields, otherwise
+    an integer.
     """
     position = 0
     while position < len(message):
@@ -41,9 +42,9 @@ def fields(message: bytes) -> Iterator[tuple[int, int | bytes, bytes]]:
 
 
 def packed(content: bytes) -> Iterator[int]:
-    """The integers of a repeated field. Raises ValueError after those that can be read."""
+    """Yield the integers of a packed field. Raises ValueError after the readable ones."""
     value = shift = 0
-    for byte in content:  # not by `_varint`: profiles have millions of them
+    for byte in content:  # inlined instead of `_varint`, because profiles have millions of them
         if byte >= 0x80:
             value |= (byte & 0x7F) << shift
             shift += 7
@@ -57,22 +58,22 @@ def packed(content: bytes) -> Iterator[int]:
 
 
 def message_field(number: int, content: bytes) -> bytes:
-    """A field that is a message, a text, or packed integers."""
+    """Encode a field with a message, a text or packed integers."""
     return _encoded_varint(number << 3 | _LENGTH_DELIMITED) + _encoded_varint(len(content)) + content
 
 
 def integer_field(number: int, value: int) -> bytes:
-    """A field that is an integer, which is not negative."""
+    """Encode a field with a non-negative integer."""
     return _encoded_varint(number << 3 | _VARINT) + _encoded_varint(value)
 
 
 def packed_field(number: int, values: Iterable[int]) -> bytes:
-    """A field that is repeated integers, none of them negative."""
+    """Encode a packed field of non-negative integers."""
     return message_field(number, b"".join(map(_encoded_varint, values)))
 
 
 def _varint(message: bytes, position: int) -> tuple[int, int]:
-    """An integer and where it ends."""
+    """Read an integer, and return it with its end position."""
     value = shift = 0
     try:
         while shift < 7 * _LONGEST_VARINT:

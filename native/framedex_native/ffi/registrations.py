@@ -1,4 +1,4 @@
-"""Puts a trampoline before every handler that is registered with XLA, from Python or by jaxlib itself."""
+"""Wraps every handler that Python or jaxlib registers with XLA in a trampoline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GPU_PLATFORMS = ("CUDA", "ROCM")
 _UNTYPED, _TYPED = 0, 1
 Handler = Callable[..., None]
 
-# Prototypes of our own: what hangs on ctypes.pythonapi is shared, and jax.ffi.pycapsule sets its argument types.
+# Private prototypes: attributes of ctypes.pythonapi are shared, and jax.ffi.pycapsule changes their argument types.
 _capsule_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
 _capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
@@ -27,29 +27,29 @@ _CAPSULE = type(_new_capsule(1, None, None))
 
 
 class Registrations:
-    """The handlers that were registered, and how they were wrapped."""
+    """The registered handlers, and their wrappers."""
 
     def __init__(self, library: Library) -> None:
-        """Handlers are wrapped through `library`."""
+        """Wrap handlers through `library`."""
         self._library = library
         self._lines: dict[tuple[str, str], tuple[Frame, ...]] = {}
-        # Of each target the platforms that it was registered for.
+        # The platforms of each target.
         self.platforms: dict[str, list[str]] = {}
-        # The targets of before the typed API.
+        # The targets of the untyped API.
         self.untyped: set[str] = set()
-        # Capsules are asked for by name only, so the names have to outlive them.
+        # Capsules only point to their name, so the names must outlive them.
         self._names: dict[bytes | None, Any] = {}
 
     def note_line(self, name: str, platform: str, frames: tuple[Frame, ...]) -> None:
-        """Remember where a target was registered: XLA hears of it later, when its client is made."""
+        """Remember where a target was registered. XLA receives it later, when its client is created."""
         self._lines.setdefault((name, platform), frames)
         self._note_platform(name, platform)
 
     def wrap(self, name: str, handlers: Any, platform: str, api_version: int) -> Any:
-        """The handlers to register: wrapped, or as they were given where they cannot be wrapped."""
+        """Wrap handlers for registration, or return them unchanged if they cannot be wrapped."""
         try:
             wrapped, stages = self._wrap(name, handlers, platform, api_version)
-        except Exception:  # jaxlib says what is wrong with the handlers
+        except Exception:  # jaxlib reports invalid handlers
             wrapped, stages = None, []
         self._note_platform(name, platform)
         self._library.describe(
@@ -79,7 +79,7 @@ class Registrations:
             trampoline = self._library.wrap_untyped(name, pointers["execute"])
             wrapped = None if trampoline is None else self._capsule_like(handlers["execute"], trampoline)
             return wrapped, ["execute"]
-        # A GPU's executables are serialised with the states of their custom calls, for which ours would not do.
+        # GPU executables serialise the states of their custom calls, so our states must not replace them.
         addresses = self._library.wrap(name, pointers, has_instances=platform not in _GPU_PLATFORMS)
         if addresses is None:
             return None, list(pointers)
@@ -99,7 +99,7 @@ def _address(capsule: Any) -> int:
 
 
 def follow_registrations(xla_client: Any, registrations: Registrations) -> None:
-    """Wrap what goes through `jaxlib.xla_client` from now on."""
+    """Wrap all registrations through `jaxlib.xla_client` from now on."""
     _note_lines(xla_client, registrations)
     register_handler = xla_client.register_custom_call_handler
 

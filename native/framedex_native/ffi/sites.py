@@ -1,9 +1,9 @@
-"""Which line each custom call came from: an id from `ffi_call`, carried by the program itself to its executable.
+"""The source line of each custom call, found through a site id that the program itself carries.
 
-The id is the content hash of the target and the whole Python stack, so it is the same in every process and a compiled
-program of the persistent cache is found again. It travels with the parameter `attributes` of the primitive, unseen by
-whoever prints, compares or pickles that, and is a frontend attribute of the custom call from its lowering on: XLA
-neither looks at those nor keeps two calls apart for them, and a handler is not told.
+`ffi_call` creates the id: a content hash of the target and the whole Python stack. The id is the same in every process,
+so programs are still found in the persistent compilation cache. It is stored in the primitive's parameter `attributes`,
+hidden from printing, comparing and pickling. Lowering turns it into a frontend attribute of the custom call. XLA
+ignores these attributes, even when it merges equal calls, and handlers do not see them.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
 
 
 class SitedAttributes(tuple[Any, ...]):
-    """The attributes of an ffi_call, with the id of its site. It prints, hashes and pickles as the tuple it is.
+    """The attributes of an ffi_call with the id of its site. It prints, hashes and pickles as a plain tuple.
 
-    It equals a tuple with the same items, but not one of another site: what JAX caches by its parameters is then found
-    again for this site only.
+    It equals a tuple with the same items, except one from another site. JAX's caches therefore find an entry again only
+    for the same site.
     """
 
     site: str
@@ -35,31 +35,31 @@ class SitedAttributes(tuple[Any, ...]):
     __hash__ = tuple.__hash__
 
     def __eq__(self, other: object) -> bool:
-        """Equal items, and not two different sites."""
+        """Whether the items are equal and the sites do not differ."""
         is_other_site = isinstance(other, SitedAttributes) and other.site != self.site
         return not is_other_site and tuple.__eq__(self, other) is True
 
     def __ne__(self, other: object) -> bool:
-        """The opposite of equality."""
+        """Whether the values differ."""
         return not self == other
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        """Pickled as a plain tuple: it may be read where there is no framedex."""
+        """Pickle as a plain tuple, which loads without framedex."""
         return tuple, (tuple(self),)
 
 
 class Sites:
-    """The sites that this process has met, described once each."""
+    """The sites seen in this process, each described once."""
 
     def __init__(self, library: Library, user_frames: UserFrames) -> None:
-        """Sites are described through `library`."""
+        """Describe sites through `library`."""
         self._library = library
         self._user_frames = user_frames
         self._lock = threading.Lock()
         self._lines: dict[str, str] = {}
 
     def id_of(self, target: str, frames: Sequence[Frame]) -> str:
-        """The id of a target's site, as `0x` and 16 digits."""
+        """The id of a target's site: `0x` and up to 16 digits."""
         text = repr((target, tuple(frames))).encode("utf-8", "surrogatepass")
         site = f"0x{int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), 'big') or 1:x}"
         with self._lock:
@@ -73,19 +73,21 @@ class Sites:
         return site
 
     def line(self, site: str) -> str:
-        """The line of a site for people; the id where another process has met it."""
+        """The readable source line of a site, or its id if only another process saw the site."""
         return self._lines.get(site, f"site {site} of another process")
 
 
 def follow_calls(ffi: Any, mlir: Any, sites: Sites) -> None:
-    """Have every `ffi_call` of `jax._src.ffi` carry its site into its custom call."""
+    """Make every `ffi_call` of `jax._src.ffi` carry its site into its custom call."""
     _add_sites(ffi, sites)
     _lower_with_sites(ffi, mlir)
 
 
 def _add_sites(ffi: Any, sites: Sites) -> None:
-    """`ffi_call` builds its attributes right before it binds the primitive. What is done here leaves no frame on the
-    stack of what follows, so tracebacks and locations in exported programs stay as they are."""
+    """Add the site id where `ffi_call` builds its attributes, right before it binds the primitive.
+
+    The hook leaves no frame on the stack of later code. Tracebacks, and locations in exported programs, stay unchanged.
+    """
     build_attributes: Callable[[dict[str, Any]], tuple[Any, ...]] = ffi._wrap_kwargs_hashable
 
     @functools.wraps(build_attributes)
@@ -97,7 +99,7 @@ def _add_sites(ffi: Any, sites: Sites) -> None:
         try:
             sited = SitedAttributes(attributes)
             sited.site = sites.id_of(caller.f_locals["target_name"], frames_from(caller))
-        except Exception:  # whatever it is: the program has to go on without a site
+        except Exception:  # on any failure the program must continue without a site
             return attributes
         return sited
 
@@ -111,7 +113,7 @@ def _lower_with_sites(ffi: Any, mlir: Any) -> None:
     def lower_with_site(ctx: Any, *operands: Any, **params: Any) -> Any:
         results = lower(ctx, *operands, **params)
         attributes = params["attributes"]
-        # What is exported has to be what it is without framedex.
+        # An exported program must be the same as without framedex.
         if isinstance(attributes, SitedAttributes) and not ctx.module_context.lowering_parameters.for_export:
             with suppress(Exception):  # as above
                 call = _custom_call(mlir.ir, results, params["target_name"])
@@ -123,7 +125,7 @@ def _lower_with_sites(ffi: Any, mlir: Any) -> None:
 
 
 def _custom_call(ir: Any, results: Sequence[Any], target: str) -> Any:
-    """The custom call that was just built: its results lead to it, and if it has none it is the newest of its block."""
+    """The custom call just built: the owner of its results, or without results the newest one in the block."""
     candidates = [results[0].owner] if results else reversed(list(ir.InsertionPoint.current.block.operations))
     for candidate in candidates:
         operation = candidate.operation
@@ -134,7 +136,7 @@ def _custom_call(ir: Any, results: Sequence[Any], target: str) -> Any:
 
 
 def _put_site(ir: Any, operation: Any, site: str) -> None:
-    attributes = operation.attributes  # of MLIR: no dictionary, it has no get()
+    attributes = operation.attributes  # an MLIR attribute map, without get()
     entries = {}
     if _FRONTEND_ATTRIBUTES in attributes:
         entries = {entry.name: entry.attr for entry in attributes[_FRONTEND_ATTRIBUTES]}

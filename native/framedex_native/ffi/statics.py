@@ -1,4 +1,4 @@
-"""Static arguments as text, without running code of theirs but for the hash that JAX asks of them, too."""
+"""Static arguments as text, without running their code, except for the hash that JAX also computes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-_LONGEST = 80  # characters of one value
-_MOST = 8  # elements, or fields
+_LONGEST = 80  # characters per value
+_MOST = 8  # elements or fields
 _DEEPEST = 3
 _PLAIN = (int, float, complex, bool, type(None), type(Ellipsis), range)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
@@ -19,7 +19,7 @@ _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 def static_arguments(
     args: Sequence[Any], kwargs: Mapping[str, Any], numbers: Sequence[int], names: Sequence[str], signature: Any
 ) -> dict[str, Any]:
-    """Return the values of the static arguments among those that were given, by name."""
+    """The values of the static arguments in a call, by name."""
     parameters = list(getattr(signature, "parameters", ()))
     found = {}
     for number in numbers:
@@ -33,12 +33,12 @@ def static_arguments(
 def statics(
     args: Sequence[Any], kwargs: Mapping[str, Any], numbers: Sequence[int], names: Sequence[str], signature: Any
 ) -> list[tuple[str, str]]:
-    """Return the names of the static arguments among those that were given, and their values as text."""
+    """The names of the static arguments in a call, with their values as text."""
     return [(name, text(value)) for name, value in static_arguments(args, kwargs, numbers, names, signature).items()]
 
 
 def text(value: Any, depth: int = 0) -> str:
-    """A value as people write it; of a type that is not known here the type, and a number that tells values apart."""
+    """A readable text of a value. Values of unknown types appear as the type with a distinguishing number."""
     return _cut(_text(value, depth))
 
 
@@ -85,7 +85,7 @@ def _elements(values: Any, depth: int) -> Iterator[str]:
 
 
 def _function(value: Any) -> str:
-    """A function: those that are made again and again have one name."""
+    """The name of a function, with a distinguishing number for lambdas, nested functions and methods."""
     name = str(value.__qualname__)
     return f"{name}{_number(value)}" if "<" in name or type(value) is types.MethodType else name
 
@@ -105,7 +105,7 @@ def field_values(value: Any) -> list[tuple[str, Any]] | None:
         if name in stored:
             found.append((name, stored[name]))
         elif type(slot) is types.MemberDescriptorType:
-            with contextlib.suppress(AttributeError):  # never set
+            with contextlib.suppress(AttributeError):  # never assigned
                 found.append((name, slot.__get__(value)))
     return found
 
@@ -124,9 +124,9 @@ def _name(kind: type) -> str:
 
 
 def _number(value: Any) -> str:
-    """Equal for what JAX takes for equal, and for little else; empty where JAX has asked for no hash and there is none.
+    """A short hash that is equal for values that JAX considers equal; an empty string for unhashable values.
 
-    That is so of what equality leaves out: a field of a dataclass with `compare=False`, an argument of a partial.
+    JAX does not hash parts that equality ignores, such as a field with `compare=False` or an argument of a partial.
     """
     try:
         return f" #{hash(value) & 0xFFFFFF:06x}"
@@ -135,7 +135,7 @@ def _number(value: Any) -> str:
 
 
 def _cut(written: str) -> str:
-    """At most `_LONGEST` characters; a number that tells values apart stays."""
+    """Truncate a text to `_LONGEST` characters, but keep a distinguishing number."""
     if len(written) <= _LONGEST:
         return written
     start, mark, number = written.rpartition(" #")

@@ -1,9 +1,9 @@
 """The facts, besides types, by which JAX decides whether it has traced a function before.
 
-JAX traces and compiles again for another function object, another structure or static data of an argument's pytree,
-another parameter of a primitive that runs eagerly, and another setting. The facts become text, with a number for
-objects that have no readable value. No code of the program runs for them, and no object is kept alive: structures are
-read from the tree definitions that JAX made for its own cache.
+JAX retraces and recompiles if one of these differs: the function object, an argument's pytree structure or static data,
+an eager primitive's parameter, a setting. The facts become text, with a number for objects without a readable value.
+Extraction runs no code of the program and keeps no object alive. It reads structures from the tree definitions that JAX
+made for its own cache.
 """
 
 from __future__ import annotations
@@ -19,14 +19,18 @@ from typing import Any
 from .statics import class_attribute, field_values, text
 
 MOST_FACTS = 300
-"""Facts about structures; a larger argument adds one hash of the rest."""
+"""The maximum number of facts about structures. A larger argument adds one hash of the rest."""
 
 Fact = tuple[str, str, str]
-"""(kind, subject, value). `usual setting` has the value at the first trace."""
+"""(kind, subject, value).
 
-_JAXPR = re.compile(r"(?: at \S+:\d+|Jaxpr) #")  # a traced function, as `text` writes it
+The kinds: `function`, `parameter`, `structure`, `static data`, `static argument`, `setting`, and `usual setting` (the
+value at the first trace).
+"""
+
+_JAXPR = re.compile(r"(?: at \S+:\d+|Jaxpr) #")  # a traced function in the output of `text`
 _DEEPEST = 8  # levels of static data
-_NEAR = 4  # frames from where a function is described to where its arguments are parsed
+_NEAR = 4  # maximum frames between a function's description and the parsing of its arguments
 _numbers = itertools.count(1)
 _serials: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 _settings_at_first: dict[str, str] = {}
@@ -34,10 +38,10 @@ _settings_now: tuple[Any, list[Fact]] = (None, [])
 
 
 def trace_keys(fun: Any, names: Sequence[str], static: Mapping[str, Any]) -> list[Fact]:
-    """Return the facts about a function that is about to be traced, called from `jax._src.pjit.debug_info`.
+    """The facts about a function about to be traced, called from `jax._src.pjit.debug_info`.
 
-    `names` are the names of its positional arguments, without static ones; `static` has these by name. A function that
-    applies a single primitive has the primitive's parameters as facts.
+    `names` are the names of its positional arguments, without static ones. `static` has the static arguments by name.
+    For a function that applies a single primitive, the facts are the primitive's parameters.
     """
     if type(fun) is types.FunctionType and "_apply_primitive" in vars(fun):
         return [*_parameters(fun), *_settings()]
@@ -53,17 +57,17 @@ def _parameters(fun: types.FunctionType) -> Iterator[Fact]:
 
 
 def _identity(fun: Any) -> str:
-    """The name of a function, with a number that no other function of this process has had."""
+    """The name of a function, with a number that is unique in this process."""
     name = fun.__qualname__ if type(fun) is types.FunctionType else text(type(fun))
     try:
         serial = _serials.get(fun) or _serials.setdefault(fun, next(_numbers))
-    except TypeError:  # without a hash, or without weak references
+    except TypeError:  # not hashable, or no weak references
         return name
     return f"{name} #{serial}"
 
 
 def _structures(names: Sequence[str], static: Mapping[str, Any]) -> Iterator[Fact]:
-    """The parts of long static arguments, and the nodes of other arguments' pytrees but plain containers of arrays."""
+    """The parts of long static arguments, and other arguments' pytree nodes except plain containers of arrays."""
     for name, value in static.items():
         if text(value).endswith("..."):
             parts = itertools.islice(_parts_of(name, value, 0), MOST_FACTS)
@@ -82,7 +86,7 @@ def _structures(names: Sequence[str], static: Mapping[str, Any]) -> Iterator[Fac
 
 
 def _signature() -> Any:
-    """The `ArgumentSignature` of the nearest frame that parsed arguments; None in a JAX that has none."""
+    """The `ArgumentSignature` of the nearest frame that parsed arguments; None in JAX versions without the class."""
     frame = sys._getframe(1)
     while frame.f_code.co_name != "debug_info":
         if frame.f_back is None:
@@ -119,7 +123,7 @@ def _nodes(path: str, tree: Any) -> Iterator[Fact]:
 
 
 def _fields(kind: type, data: Any, keys: list[str]) -> tuple[list[str], list[tuple[str, Any]]]:
-    """The names of a node's children, and its static data by name, as far as the class tells them."""
+    """The names of a node's children, and its static data by name, if the class reveals them."""
     names = _tuple_fields(kind)
     if names and len(names) == len(keys):
         return [f".{name}" for name in names], []
@@ -136,7 +140,7 @@ def _fields(kind: type, data: Any, keys: list[str]) -> tuple[list[str], list[tup
 
 
 def _tuple_fields(kind: type) -> tuple[str, ...]:
-    """The fields of a named tuple's class; none for other classes."""
+    """The fields of a named tuple class; empty for other classes."""
     names = class_attribute(kind, "_fields") if issubclass(kind, tuple) else ()
     return names if type(names) is tuple else ()
 
@@ -146,7 +150,7 @@ def _is_static(metadata: Mapping[str, Any]) -> bool:
 
 
 def _parts_of(path: str, value: Any, depth: int) -> Iterator[tuple[str, str]]:
-    """A static value by field, so that a difference has a name: paths and texts."""
+    """Pairs of path and text for each field of a static value, so that differences have a name."""
     parts = _parts(value) if depth < _DEEPEST else None
     if parts:
         for name, part in parts:
@@ -171,7 +175,7 @@ def _parts(value: Any) -> list[tuple[str, Any]] | None:
 
 
 def _settings() -> list[Fact]:
-    """The settings that differ from those of the first trace, each with the value of then."""
+    """The settings that differ from the first trace, each with its value at that trace."""
     global _settings_now
     config = sys.modules["jax._src.config"]
     names, values = getattr(config, "trace_context_names", None), getattr(config, "trace_context", None)

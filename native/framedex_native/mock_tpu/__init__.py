@@ -1,12 +1,12 @@
-"""The Python half of the mock TPU: programs are compiled and run by jaxlib's own CPU client.
+"""The Python half of the mock TPU: jaxlib's own CPU client compiles and runs the programs.
 
-`libtpu.so` loads this package from its own folder, whatever Python and environment it finds itself in, so it needs
-nothing but jax. It is not for use from Python.
+`libtpu.so` loads this package from its own folder into any Python environment, so it imports only jax. It has no API
+for Python programs.
 """
 
 import os
 
-# One module of the FFI tracer's is also this package's: protobuf.py. Neither package can import the other.
+# Share protobuf.py and donations.py with the FFI tracer. Neither package can import the other.
 __path__.append(os.path.join(os.path.dirname(__path__[0]), "ffi"))  # noqa: PTH118, PTH120
 
 from .client import Client, prepare_process, release_memory  # noqa: E402

@@ -1,4 +1,4 @@
-"""Compiling in a process of its own: a request in bytes, the description of a program in bytes (child.py)."""
+"""Compilation in a child process: from an encoded request to an encoded program description (child.py)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from . import encoding
 from .client import Client
 from .rewriting import custom_call_targets
 
-_TYPED_FFI = 1  # xla_client's number for it
+_TYPED_FFI = 1  # xla_client's API version number of typed handlers
 _HOST = xla_client.xla_platform_names["cpu"]
 
 
 def answer(request: bytes) -> bytes:
-    """The error's text, empty if there is none, and the description of the program that was asked for."""
+    """Compile the requested program, and return the error's text, empty for success, and the program's description."""
     decoder = encoding.Decoder(request)
     devices = decoder.sequence(lambda: (decoder.integer(), decoder.integer()))
     types = decoder.sequence(lambda: decoder.text().decode())
@@ -31,17 +31,17 @@ def answer(request: bytes) -> bytes:
 
 
 class _Client(Client):
-    """Compiles calls of any FFI handler: those that the other process has registered are not here."""
+    """A client that accepts calls of any FFI handler, because the parent's handlers are not registered here."""
 
     def load(self, module: Any, device_ids: Sequence[int], options: Any) -> Any:
-        """Compile as Client.load does. The program is never run."""
+        """Compile as Client.load does. The program never runs."""
         if isinstance(module, ir.Module):
             _register_stand_ins(custom_call_targets(module))
         return super().load(module, device_ids, options)
 
 
 def _register_stand_ins(targets: set[str]) -> None:
-    """Make XLA know these targets. It calls none of them: the program never runs."""
+    """Register stand-ins for these targets with XLA. They are never called, because the program never runs."""
     handler = next(value for _, value, api in lapack.registrations()["cpu"] if api == _TYPED_FFI)
     for target in targets - set(xla_client.custom_call_targets(_HOST)):
         _jax.register_custom_call_target(target, handler, _HOST, _TYPED_FFI, 0)

@@ -1,11 +1,11 @@
-"""A process of its own that compiles one program: libtpu.so starts it where it must not wait for the GIL.
+"""Compiles one program in a child process, which libtpu.so starts if it must not wait for the GIL.
 
     python child.py PARENT FOLDER...
 
-PARENT is the id of the process that wants the program, and FOLDER... its sys.path. The request comes on the standard
-input: the devices (id and process of each), the names of the PJRT buffer types, the program's format, code and
-compile options. The answer goes to the standard output: an error's text, which is empty if there is none, and
-Program.description. native/pjrt/mock/delegate/child_compiler.cc is the other end.
+PARENT is the id of the process that wants the program, and FOLDER... is its sys.path. Standard input holds the request:
+devices (id and process of each), names of the PJRT buffer types, program format, code and compile options. Standard
+output receives the answer: an error's text, empty for success, and Program.description. The other end is
+native/pjrt/mock/delegate/child_compiler.cc.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ import sys
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
-_TIME_LIMIT = 3600  # seconds: for a program that XLA never ends with, and nobody is there to interrupt
+_TIME_LIMIT = 3600  # seconds: a limit for compilations that never end, because nobody can interrupt them
 
 
 def main() -> None:
-    """Compile what the standard input holds. Exit status 0 where there is an answer, be it an error."""
+    """Compile the program on standard input. Exit with status 0 if there is an answer, even an error."""
     parent, *path = sys.argv[1:]
     _end_with(int(parent))
     sys.path[:] = path
-    # What anybody prints goes to the standard error.
+    # Redirect all other output to standard error.
     answer_to = os.dup(1)
     os.dup2(2, 1)
     request = sys.stdin.buffer.read()
@@ -42,7 +42,7 @@ def _end_with(parent: int) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(_TIME_LIMIT)
     if os.getppid() != parent:
-        sys.exit("the process that wants a program compiled is gone")
+        sys.exit("the process that requested this compilation has exited")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""jaxlib's CPU client with as many devices as the mock TPU, and the arrays that go in and out of its programs."""
+"""A jaxlib CPU client with one device for each device of the mock TPU, and the arrays of its programs."""
 
 from __future__ import annotations
 
@@ -27,39 +27,39 @@ _NUMPY_KINDS = {"S": "int", "U": "uint", "F": "float"}
 
 
 def prepare_process(transfer_handler: Any, at_exit: Callable[[], None]) -> None:
-    """Make what programs call known to XLA's CPU: everything that is registered for the TPU, and `transfer_handler`
-    (the capsule of an FFI handler), which sends to and receives from the host. Once in a process.
+    """Register with XLA's CPU all custom calls that are registered for the TPU, and `transfer_handler`. Call it once.
 
-    `at_exit` is called when the interpreter ends, before JAX puts its clients away.
+    `transfer_handler` is the capsule of the FFI handler that transfers data to and from the host. `at_exit` runs when
+    the interpreter exits, before JAX destroys its clients.
     """
     atexit.register(at_exit)
     xla_client.register_custom_call_target(TRANSFER_TARGET, transfer_handler, platform="cpu", api_version=1)
 
     def for_cpu(name: str, function: Any, _platform: str, api_version: int = 0, traits: Any = 0) -> None:
-        # Not through xla_client: it holds a lock of its own while it calls this.
+        # Bypass xla_client, which holds its own lock during this call.
         host = xla_client.xla_platform_names["cpu"]
         _jax.register_custom_call_target(name, function, host, api_version, traits)
 
     xla_client.register_custom_call_handler(PLATFORM, for_cpu)
-    # Since jaxlib 0.9 types are registered with what is known of them, before with an id alone.
+    # Since jaxlib 0.9 a type is registered with more than its id.
     register_type = "register_custom_type" if hasattr(xla_client, "register_custom_type") else "register_custom_type_id"
     getattr(xla_client, f"{register_type}_handler")(PLATFORM, getattr(_jax, register_type))
 
 
 def release_memory() -> None:
-    """Release the memory of arrays that are gone, which jaxlib keeps until it is asked to drop it."""
+    """Release the memory of dead arrays, which jaxlib keeps until its garbage collection."""
     _jax.collect_garbage()
 
 
 class Client:
-    """Stands in for the devices of the mock TPU."""
+    """CPU devices that stand in for the devices of the mock TPU."""
 
     def __init__(
         self, device_ids: Sequence[int], processes: Sequence[int], own_process: int, element_types: Sequence[str]
     ) -> None:
-        """Open the CPU client for devices of these ids, which belong to these processes.
+        """Open the CPU client for devices with these ids, which belong to these processes.
 
-        `element_types` are the names of the PJRT buffer types by number. Raises what jaxlib raises.
+        `element_types` lists the names of the PJRT buffer types by number. Raises the same exceptions as jaxlib.
         """
         self._client, devices, self.is_distributed = open_cpu_client(processes, own_process)
         self._devices = dict(zip(device_ids, devices, strict=True))
@@ -71,65 +71,65 @@ class Client:
         self._single = {number: SingleDeviceSharding(device) for number, device in self._devices.items()}
 
     def default_ids(self, count: int) -> list[int]:
-        """The devices of a program that names none, this process's own first."""
+        """The default devices of a program, this process's own first."""
         return self._default_order[:count]
 
     def cpu_ids(self, device_ids: Sequence[int]) -> list[int]:
-        """The ids of the CPU devices that stand in for these, by which FFI handlers know them, too.
+        """The ids of the CPU devices that stand in for these. FFI handlers use the same ids.
 
-        Raises ValueError for a device that is not there.
+        Raises ValueError for an unknown device.
         """
         unknown = [number for number in device_ids if number not in self._devices]
         if unknown:
-            raise ValueError(f"INVALID_ARGUMENT: the mock TPU has no device {unknown[0]} (framedex run --device)")
+            raise ValueError(f"INVALID_ARGUMENT: the mock TPU has no device {unknown[0]} (see framedex run --device)")
         return [self._devices[number].id for number in device_ids]
 
     def compile(self, code: bytes, code_format: str, options: bytes, key: int) -> Program:
-        """Compile a program as PJRT_Client_Compile gets it. `key` names it in its transfers to and from the host."""
+        """Compile a program with the arguments of PJRT_Client_Compile. `key` identifies it in its host transfers."""
         return compile_program(self, code, code_format, options, key)
 
     def load(self, module: Any, device_ids: Sequence[int], options: Any) -> Any:
-        """Compile a rewritten module for these devices: jaxlib's own loaded executable."""
+        """Compile a rewritten module for these devices into jaxlib's loaded executable."""
         devices = _jax.DeviceList(tuple(self._devices[number] for number in device_ids))
         return self._client.compile_and_load(module, devices, options)
 
     def sharding(self, device_ids: Sequence[int]) -> Sharding:
-        """The sharding of an array with a piece on each of these devices. JAX takes the pieces for copies."""
+        """The sharding of an array with one piece on each of these devices. JAX treats the pieces as replicas."""
         if len(device_ids) == 1:
             return self._single[device_ids[0]]
         return _replicated(tuple(self._devices[number] for number in device_ids))
 
     def result_handler(self, type_number: int, dims: Sequence[int], sharding: Sharding) -> Any:
-        """The function that makes an array of one result of a program."""
+        """The function that creates an array from one result of a program."""
         aval = _aval(tuple(dims), self._dtypes[type_number])
         try:
             return _jax.array_result_handler(aval, sharding, committed=True, _skip_checks=True)
-        except TypeError:  # since jaxlib 0.12 there are no checks to skip
+        except TypeError:  # jaxlib 0.12 and later has no checks to skip
             return _jax.array_result_handler(aval, sharding, committed=True)
 
     def type_number(self, shape: Any) -> int:
-        """The PJRT buffer type of an array's or a token's shape."""
+        """The number of the PJRT buffer type of an array or token shape."""
         return self._token_type if shape.is_token() else self._types[shape.numpy_dtype()]
 
     def array(self, memory: Any, type_number: int, dims: tuple[int, ...], device: int) -> Any:
-        """The array on a CPU device of the bytes that lie densely in `memory`, a buffer of Python, which it keeps."""
+        """Create an array on a CPU device from dense bytes in `memory`, a Python buffer that the array owns."""
         dtype = self._dtypes[type_number]
         values: np.ndarray[Any, Any] = np.ndarray(dims, dtype, memory)
         return _put(_aval(dims, dtype), self._single[device], values, self._devices[device])
 
     def joined(self, pieces: Sequence[Any], sharding: Sharding) -> Any:
-        """One array of the pieces on the devices of `sharding`, in its order."""
+        """Combine one piece for each device of `sharding`, in its order, into an array."""
         return ArrayImpl(pieces[0].aval, sharding, list(pieces), committed=True, _skip_checks=True)
 
     def copied(self, array: Any) -> Any:
-        """A copy, for a program that will donate its argument although the caller keeps it."""
+        """Copy an array, for a program that donates its argument although the caller keeps it."""
         (device,) = array.devices()
         values = np.array(array)
         return _put(array.aval, array.sharding, values, device, force_copy=True)
 
 
 def _put(aval: Any, sharding: Any, values: Any, device: Any, **how: Any) -> Any:
-    """An array on a CPU device, whatever transfer guard the program has set: on the mock TPU the values are there."""
+    """Create an array on a CPU device under any transfer guard: on the mock TPU this is not a transfer."""
     state = _guards.thread_local_state()
     guard = state.host_to_device
     state.host_to_device = _guards.TransferGuardLevel.ALLOW
@@ -150,7 +150,7 @@ def _replicated(devices: tuple[Any, ...]) -> Sharding:
 
 
 def _dtype(name: str) -> np.dtype[Any] | None:
-    """The numpy type of a PJRT buffer type, `F8E4M3FN` for example; None where numpy (with ml_dtypes) has none."""
+    """The NumPy type of a PJRT buffer type such as `F8E4M3FN`; None if neither NumPy nor ml_dtypes has it."""
     numpy_name = _NUMPY_NAMES.get(name, "")
     if match := re.fullmatch(r"([SUF])(\d+)(E\w+)?", name):
         kind, bits, form = match.groups()

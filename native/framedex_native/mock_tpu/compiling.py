@@ -1,4 +1,4 @@
-"""From a program as JAX compiles it for a TPU to one that jaxlib's CPU client runs."""
+"""Compilation of JAX's TPU programs for jaxlib's CPU client."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from .client import Client
 else:
-    from .donations import donations  # of ffi/, by this package's __init__.py
+    from .donations import donations  # from ffi/, through this package's __init__.py
 
 _MEMORY_STATISTICS = (
     "generated_code_size_in_bytes",
@@ -51,17 +51,18 @@ _MEMORY_STATISTICS = (
 
 
 def compile_program(client: Client, code: bytes, code_format: str, options: bytes, key: int) -> Program:
-    """Compile `code` (StableHLO, `mlir`, or a serialised HLO module, `hlo`) with serialised CompileOptions.
+    """Compile `code` with serialised CompileOptions.
 
-    `key` names the program in its transfers to and from the host. Raises JaxRuntimeError as jaxlib does.
+    `code_format` is `mlir` for StableHLO, `hlo` for a serialised HLO module. `key` identifies the program in its host
+    transfers. Raises JaxRuntimeError as jaxlib does.
     """
     settings = _jax.CompileOptions.ParseFromString(options)
-    # What the TPU's compiler is asked for with its own flags is not for the CPU's.
+    # The CPU compiler rejects flags of the TPU compiler.
     settings.env_option_overrides = [
         (name, value) for name, value in settings.env_option_overrides if not name.startswith("xla_tpu_")
     ]
-    if hasattr(settings, "individually_defined_output_indices"):  # since jaxlib 0.12
-        settings.individually_defined_output_indices = []  # the mock has one event for all results
+    if hasattr(settings, "individually_defined_output_indices"):  # jaxlib 0.12 and later
+        settings.individually_defined_output_indices = []  # the mock signals all results with one event
     shape = (settings.num_replicas, settings.num_partitions)
     given = settings.device_assignment
     device_ids = _device_ids(given) if given is not None else client.default_ids(shape[0] * shape[1])
@@ -81,9 +82,9 @@ def compile_program(client: Client, code: bytes, code_format: str, options: byte
 
 
 def parse_program(code: bytes, code_format: str) -> ir.Module:
-    """Parse a portable artifact, ordinary bytecode or text, or a serialised HLO module (`hlo`)."""
-    context: Any = ir.Context.current  # the caller's
-    # PyTorch/XLA hands over HLO, which jaxlib's client no longer takes.
+    """Parse a portable artifact, plain bytecode or text, or a serialised HLO module (`hlo`)."""
+    context: Any = ir.Context.current  # created by the caller
+    # PyTorch/XLA passes HLO, which jaxlib's client no longer accepts.
     text = _jax.mlir.hlo_to_stablehlo(code) if code_format == "hlo" else code
     try:
         return stablehlo.deserialize_portable_artifact(context, text)
@@ -92,7 +93,7 @@ def parse_program(code: bytes, code_format: str) -> ir.Module:
 
 
 def _with_chosen_layouts(signature: Signature, loaded: Any) -> Signature:
-    """The signature with the layouts that XLA chose for a program which left them open to it."""
+    """Fill in the layouts that XLA chose."""
     return signature.with_layouts(
         [str(layout) for layout in loaded.get_parameter_layouts()],
         [str(layout) for layout in loaded.get_output_layouts()],
@@ -100,8 +101,8 @@ def _with_chosen_layouts(signature: Signature, loaded: Any) -> Signature:
 
 
 def _device_ids(assignment: xla_client.DeviceAssignment) -> list[int]:
-    """The devices, replica by replica, in the order of their arguments."""
-    # The text is the only form in which the ids can be read without protocol buffers.
+    """The device ids by replica, then by partition."""
+    # Only the text form exposes the ids without protocol buffers.
     partitions = [list(map(int, ids.split())) for ids in re.findall(r"Computation\d+\{([\d ]*)\}", repr(assignment))]
     return [number for replica in zip(*partitions, strict=True) for number in replica]
 
@@ -151,7 +152,7 @@ def _program(
 
 
 def _flat(shapes: Sequence[Any]) -> list[Any]:
-    """The shapes of the arrays: many parameters, and all results, come as one tuple."""
+    """The shapes of single arrays. Many parameters, and all results, are wrapped in one tuple."""
     return list(shapes[0].tuple_shapes()) if len(shapes) == 1 and shapes[0].is_tuple() else list(shapes)
 
 
@@ -165,7 +166,7 @@ def _memory(statistics: Any) -> dict[str, int]:
 
 
 def _move_to_host(memory: dict[str, int], part: str, values: Iterable[tuple[Any, Place]]) -> None:
-    """Count values in the host's memory there: the CPU's compiler knows one memory, and has counted all in that."""
+    """Move values in host memory to the host's statistics. The CPU compiler counts all values as device memory."""
     on_host = sum(
         math.prod(shape.dimensions()) * shape.numpy_dtype().itemsize
         for shape, place in values
@@ -178,7 +179,7 @@ def _move_to_host(memory: dict[str, int], part: str, values: Iterable[tuple[Any,
 def _costs(loaded: Any) -> dict[str, float]:
     try:
         return {name: float(value) for name, value in loaded.cost_analysis().items()}
-    except _jax.JaxRuntimeError:  # the CPU cannot tell for every program
+    except _jax.JaxRuntimeError:  # XLA's CPU backend cannot analyse every program
         return {}
 
 

@@ -1,4 +1,4 @@
-"""The CPU client, and which of its devices stands in for which of the mock TPU's."""
+"""The CPU client, and the assignment of its devices to those of the mock TPU."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from jaxlib import _jax, utils, xla_client
 
 _ADDRESS_KEY = "framedex/mock_tpu/coordinator"
 _TIMEOUT_MS = 60_000
-_ERROR = 2  # a level of absl's log: warnings are below
+_ERROR = 2  # absl's log level above warnings
 
 
 def open_cpu_client(processes: Sequence[int], own_process: int) -> tuple[Any, list[Any], bool]:
-    """A CPU client for devices that belong to these processes.
+    """Open a CPU client for devices that belong to these processes.
 
-    Returns it, its devices in the order of `processes`, and whether it runs programs together with other processes':
-    it does if the processes are those that jax.distributed.initialize() has connected, and else all devices are here.
+    Returns the client, its devices in the order of `processes`, and whether it runs programs across processes. It does
+    so if jax.distributed.initialize() connected exactly these processes. Otherwise this process has all devices.
     """
     state = distributed.global_state
     is_connected = state.client is not None and state.num_processes == len(set(processes)) > 1
@@ -46,9 +46,9 @@ def open_cpu_client(processes: Sequence[int], own_process: int) -> tuple[Any, li
 
 
 def _connect(state: Any) -> Any:
-    """A connection of the mock's own between the processes: under JAX's, its own CPU backend has told who is there.
+    """Connect the processes separately, because JAX's CPU backend already uses JAX's own connection.
 
-    The first process offers the service, and tells the others where through JAX's connection.
+    The first process runs the service, and publishes its address through JAX's connection.
     """
     if state.process_id == 0:
         with socket.socket(socket.AF_INET6) as probe:
@@ -68,13 +68,13 @@ def _connect(state: Any) -> Any:
 def _silence_warnings_after_shutdown(state: Any) -> None:
     """Make `jax.distributed.shutdown()` silence the warnings of jaxlib, unless the user has chosen a log level.
 
-    jaxlib's client of a plug-in watches the other processes until it is destroyed. JAX closes the connection earlier,
-    so the watch fails and warns once a second. JAX's CPU client does not watch.
+    jaxlib's plug-in client watches the other processes until its destruction. JAX closes the connection earlier, so the
+    watch fails and warns once a second. JAX's CPU client does not watch.
     """
     shut_down = state.shutdown
 
     def shut_down_silently() -> None:
-        is_default = os.environ.get("TF_CPP_MIN_LOG_LEVEL", "1") == "1"  # JAX sets 1
+        is_default = os.environ.get("TF_CPP_MIN_LOG_LEVEL", "1") == "1"  # JAX's own default is 1
         if is_default and jax.config.jax_logging_level in (None, "NOTSET"):
             utils.absl_set_min_log_level(_ERROR)
         shut_down()

@@ -1,4 +1,4 @@
-"""JAX's own lowerings for the CPU, called in place of operations that XLA's CPU compiler does not know."""
+"""JAX's CPU lowerings of operations that XLA's CPU compiler lacks."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def triangular_solve(operation: ir.Operation, module: ir.Module) -> list[ir.Valu
 
 
 def ragged_dot(operation: ir.Operation, module: ir.Module) -> list[ir.Value[Any]]:
-    """The result of a `chlo.ragged_dot`, which comes as a composite, or before jaxlib 0.9 as a custom call."""
+    """The result of a `chlo.ragged_dot`: a composite, or a custom call before jaxlib 0.9."""
     name = "composite_attributes" if operation.name == "stablehlo.composite" else "mhlo.attributes"
     given = ir.ArrayAttr(ir.DictAttr(operation.attributes[name])["ragged_dot_dimension_numbers"])
     lhs_batch, rhs_batch, lhs_contracting, rhs_contracting, lhs_ragged, rhs_group = (
@@ -90,7 +90,7 @@ def ragged_dot(operation: ir.Operation, module: ir.Module) -> list[ir.Value[Any]
 
 
 def _call(operation: ir.Operation, module: ir.Module, function: Callable[..., Any]) -> list[ir.Value[Any]]:
-    """Call what JAX makes of the function for the CPU with the operation's operands, ahead of the operation."""
+    """Insert a call of the function's CPU lowering, with the operation's operands, before the operation."""
     name = import_lowered(trace(function, operation.operands), module)
     with operation.context, operation.location, ir.InsertionPoint(operation):
         types = [value.type for value in operation.results]
@@ -98,25 +98,25 @@ def _call(operation: ir.Operation, module: ir.Module, function: Callable[..., An
 
 
 def trace(function: Callable[..., Any], arguments: Iterable[ir.Value[Any]]) -> Any:
-    """Trace a function of JAX for arguments of these types."""
+    """Trace a JAX function for arguments of these types."""
     with jax.enable_x64(True):
         return jax.jit(function, keep_unused=True).trace(*map(shape_of, arguments))
 
 
 def import_lowered(traced: Any, module: ir.Module) -> str:
-    """Lower a traced function for the CPU and copy its functions into the module; return the name of the outermost."""
+    """Lower a traced function for the CPU, copy its functions into the module, and return the entry function's name."""
     with jax.enable_x64(True):
         lowered = traced.lower(lowering_platforms=("cpu",))
     return _import_functions(str(lowered.compiler_ir()), module)
 
 
 def shape_of(value: ir.Value[Any]) -> jax.ShapeDtypeStruct:
-    """The shape and dtype of an array of a program."""
+    """The shape and dtype of an array in a program."""
     return shape_of_type(value.type)
 
 
 def shape_of_type(array: ir.Type) -> jax.ShapeDtypeStruct:
-    """The shape and dtype of a type of arrays."""
+    """The shape and dtype of an array type."""
     tensor = ir.RankedTensorType(array)
     element = str(tensor.element_type)
     match = re.fullmatch(r"([a-z]+)(\d+)", element)
@@ -125,7 +125,7 @@ def shape_of_type(array: ir.Type) -> jax.ShapeDtypeStruct:
 
 
 def _import_functions(text: str, module: ir.Module) -> str:
-    """Copy the functions of a module, under names of their own, into `module`; returns the name of its `main`."""
+    """Copy the functions of a module into `module` under unique names, and return the name of its `main`."""
     taken = {ir.StringAttr(entry.attributes["sym_name"]).value for entry in module.body.operations}
     names = re.findall(r"func\.func (?:public |private )?@([\w.$-]+)", text)
     suffix = next(number for number in range(len(taken) + 1) if not taken & {f"cpu{number}_{name}" for name in names})

@@ -1,10 +1,10 @@
-"""Replaces JAX's functions that decompose matrices on a TPU by calls of LAPACK, as JAX decomposes on a CPU.
+"""Replaces JAX's TPU functions for matrix decompositions by the LAPACK calls that JAX uses on a CPU.
 
-On a TPU, JAX computes singular values, and eigenvalues of matrices larger than 256, by QDWH iterations: loops of QR and
-Cholesky factorisations, which take XLA's CPU compiler 10 to 80 times as long as the call of LAPACK.
+On a TPU, JAX uses QDWH iterations for singular values and for eigenvalues of matrices larger than 256. XLA's CPU
+compiler needs 10 to 80 times as long for these loops of QR and Cholesky factorisations as for the LAPACK call.
 
 The algorithm: Nakatsukasa and Higham, "Stable and Efficient Spectral Divide and Conquer Algorithms for the Symmetric
-Eigenvalue Decomposition and the SVD", SIAM J. Sci. Comput. 35 (2013). JAX has it in jax/_src/tpu/linalg/.
+Eigenvalue Decomposition and the SVD", SIAM J. Sci. Comput. 35 (2013). JAX implements it in jax/_src/tpu/linalg/.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NAME = re.compile(r"(_svd_tall_and_square_input|_eigh_work)(_\d+)?")
 
 
 def replace_decompositions(module: ir.Module) -> None:
-    """Replace each function of the module that is one of JAX's decompositions for the TPU."""
+    """Replace each function of the module that is one of JAX's TPU decompositions."""
     functions = [entry for entry in module.body.operations if isinstance(entry, func.FuncOp)]
     replaced = [function for function in functions if _replace(function, module)]
     if replaced:
@@ -32,7 +32,7 @@ def replace_decompositions(module: ir.Module) -> None:
 
 
 def _replace(function: func.FuncOp, module: ir.Module) -> bool:
-    """Replace the function if it is a decomposition."""
+    """Replace the function if it is a decomposition, and return whether it was."""
     name = ir.StringAttr(function.attributes["sym_name"]).value
     match = _NAME.fullmatch(name)
     if match is None or "call @qdwh" not in str(function):
@@ -65,7 +65,7 @@ def _eigenvectors(matrix: jax.Array, _size: jax.Array) -> tuple[jax.Array, jax.A
     return values, vectors
 
 
-# By name and the numbers of arguments and results.
+# Keys: the name and the numbers of arguments and results.
 _DECOMPOSITIONS: dict[tuple[str, int, int], Callable[..., Any]] = {
     ("_svd_tall_and_square_input", 1, 1): _singular_values,
     ("_svd_tall_and_square_input", 1, 3): _singular_vectors,

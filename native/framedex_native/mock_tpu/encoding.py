@@ -1,6 +1,6 @@
-"""Values as bytes, one after another: integers and reals in eight bytes, texts and sequences after their length.
+"""A byte encoding of values: 8-byte integers and reals, and length-prefixed texts and sequences.
 
-native/pjrt/mock/delegate/encoding.h is the same form.
+native/pjrt/mock/delegate/encoding.h implements the same format.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ Element = TypeVar("Element")
 
 
 def integer(value: int) -> bytes:
-    """A whole number, or a truth value."""
+    """Encode an integer or a bool."""
     return struct.pack("<q", value)
 
 
 def real(value: float) -> bytes:
-    """A floating-point number."""
+    """Encode a floating-point number."""
     return struct.pack("<d", value)
 
 
 def text(value: str | bytes) -> bytes:
-    """A text or any bytes."""
+    """Encode a text or bytes."""
     content = value.encode() if isinstance(value, str) else value
     return integer(len(content)) + content
 
 
 def sequence(elements: Iterable[bytes]) -> bytes:
-    """Elements that are encoded already."""
+    """Encode a sequence of already encoded elements."""
     encoded = list(elements)
     return integer(len(encoded)) + b"".join(encoded)
 
 
 def integers(values: Iterable[int]) -> bytes:
-    """A sequence of whole numbers."""
+    """Encode a sequence of integers."""
     return sequence(map(integer, values))
 
 
 class Decoder:
-    """Reads what C++ has encoded. Raises struct.error where something is missing."""
+    """Decodes values that C++ encoded. Raises struct.error for truncated input."""
 
     def __init__(self, encoded: bytes) -> None:
         self._encoded = encoded
@@ -57,5 +57,5 @@ class Decoder:
         return self._encoded[self._position - size : self._position]
 
     def sequence(self, read: Callable[[], Element]) -> list[Element]:
-        """The elements, each of which `read` reads."""
+        """Decode a sequence, with `read` for each element."""
         return [read() for _ in range(self.integer())]

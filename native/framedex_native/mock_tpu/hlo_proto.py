@@ -1,9 +1,8 @@
-"""An HLO module together with its configuration, as protocol buffers.
+"""Serialisation of an HLO module together with its configuration.
 
-The field numbers are of xla/service/hlo.proto (HloModuleProto, HloModuleProtoWithConfig), xla/xla.proto
-(HloModuleConfigProto) and xla/xla_data.proto (ProgramShapeProto, ShapeProto, LayoutProto, TileProto).
-
-What is no such module raises ValueError.
+The field numbers come from xla/service/hlo.proto (HloModuleProto, HloModuleProtoWithConfig), xla/xla.proto
+(HloModuleConfigProto) and xla/xla_data.proto (ProgramShapeProto, ShapeProto, LayoutProto, TileProto). A malformed
+module raises ValueError.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from .program import DEVICE_MEMORY, Value
 if TYPE_CHECKING:
     from framedex_native.ffi import protobuf
 else:
-    from . import protobuf  # that of ffi/, by this package's __init__.py
+    from . import protobuf  # from ffi/, through this package's __init__.py
 
 _HOST_PROGRAM_SHAPE = 4
 _HLO_MODULE, _CONFIG = 1, 2
@@ -34,8 +33,11 @@ _DAMAGED = "the serialised HLO module is damaged"
 def module_with_config(
     module: bytes, parameters: Sequence[Value], results: Sequence[Value], shape: tuple[int, int]
 ) -> bytes:
-    """The HloModuleProtoWithConfig of a serialised HloModuleProto. It is for as many replicas and partitions as `shape`
-    says, and its entry computation has the layout of `parameters` and `results`, whatever it was compiled with."""
+    """Wrap a serialised HloModuleProto into an HloModuleProtoWithConfig.
+
+    `shape` gives the numbers of replicas and partitions. The entry computation gets the layouts of `parameters` and
+    `results`, regardless of the layouts it was compiled with.
+    """
     program = next((field.content for field in _fields(module) if field.number == _HOST_PROGRAM_SHAPE), b"")
     layout = _program_shape(program, iter(parameters), iter(results))
     replicas, partitions = shape
@@ -57,7 +59,7 @@ def _program_shape(shape: bytes, parameters: Iterator[Value], results: Iterator[
 
 
 def _shape(shape: bytes, values: Iterator[Value], depth: int = 0) -> bytes:
-    """The shape of the next value, or a tuple of the shapes of the next ones, with their layouts."""
+    """Replace the layouts in the shape of the next value, or in a tuple of shapes of the next values."""
     if depth > _DEEPEST_TUPLE:
         raise ValueError(_DAMAGED)
     parts = list(_fields(shape))

@@ -1,4 +1,4 @@
-"""What JAX wrote onto the parameters and results of a module's main function."""
+"""The attributes of the parameters and results of a module's main function, as JAX wrote them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DONATIONS = ("tf.aliasing_output", "jax.buffer_donor")
 
 @dataclass(frozen=True)
 class Place:
-    """Where a value lies: the kind of memory, and the layout that is wanted (`{1,0:T(8,128)}`, or one of the above)."""
+    """The memory kind and the requested layout of a value: `{1,0:T(8,128)}`, `DEFAULT_LAYOUT` or `AUTO_LAYOUT`."""
 
     memory_kind: str = DEVICE_MEMORY
     layout: str = DEFAULT_LAYOUT
@@ -30,25 +30,25 @@ class Place:
 
     @property
     def tiles(self) -> Sequence[Sequence[int]]:
-        """The dimensions of each tile, the outermost tile first."""
+        """The dimensions of each tile, outermost tile first."""
         match = re.search(r"T((?:\([\d,]+\))+)", self.layout)
         return [list(map(int, tile.split(","))) for tile in match[1][1:-1].split(")(")] if match else []
 
 
 @dataclass(frozen=True)
 class Signature:
-    """Where parameters and results lie."""
+    """The placements of parameters and results."""
 
     parameters: Sequence[Place]
     results: Sequence[Place]
 
     @property
     def leaves_layouts_open(self) -> bool:
-        """Whether the compiler is to choose a layout."""
+        """Whether the compiler must choose a layout."""
         return any(place.layout == AUTO_LAYOUT for place in (*self.parameters, *self.results))
 
     def with_layouts(self, parameters: Sequence[str], results: Sequence[str]) -> Signature:
-        """The signature with these layouts."""
+        """A copy of the signature with these layouts."""
         return replace(
             self, parameters=_laid_out(self.parameters, parameters), results=_laid_out(self.results, results)
         )
@@ -59,7 +59,7 @@ def _laid_out(places: Sequence[Place], layouts: Sequence[str]) -> list[Place]:
 
 
 def signature_of(module: ir.Module) -> Signature:
-    """Read the main function's attributes."""
+    """Read the signature from the main function's attributes."""
     function = main_function(module)
     parameters = _attributes(function, "arg_attrs", len(function.type.inputs))
     results = _attributes(function, "res_attrs", len(function.type.results))
@@ -67,19 +67,20 @@ def signature_of(module: ir.Module) -> Signature:
 
 
 def remove_memory_kinds(module: ir.Module) -> None:
-    """Leave every value in the only memory that the CPU's programs use."""
+    """Remove the memory kinds of all values: the CPU has only one."""
     _remove(module, _MEMORY_KIND)
 
 
 def remove_layouts(module: ir.Module) -> None:
-    """Leave every value in the default layout, row-major."""
+    """Remove the layouts of all values, so that they are row-major."""
     _remove(module, _LAYOUT_MODE)
 
 
 def remove_impossible_donations(module: ir.Module, signature: Signature) -> None:
-    """Keep a parameter from giving its memory to a result of another layout or in another memory.
+    """Remove donations of parameters to results with another layout or memory kind.
 
-    Does to the program what a TPU's compiler does; the CPU's, for which all lie alike, would not.
+    A TPU compiler ignores such donations. The CPU compiler would not, because there all values have one layout and one
+    memory kind.
     """
     function = main_function(module)
     results = [_where(*described) for described in zip(function.type.results, signature.results, strict=True)]
@@ -100,7 +101,7 @@ def _where(value_type: ir.Type, place: Place) -> tuple[Any, ...]:
 
 
 def main_function(module: ir.Module) -> Any:
-    """The function that is run. Raises ValueError for a module without one."""
+    """The main function. Raises ValueError if the module has none."""
     for operation in module.body.operations:
         if operation.operation.name == "func.func" and ir.StringAttr(operation.attributes["sym_name"]).value == "main":
             return operation

@@ -1,4 +1,4 @@
-"""A compiled program, as the C++ half of the mock TPU reads it."""
+"""A compiled program, in the form that the C++ half of the mock TPU reads."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any
 
 from . import encoding
 
-DEVICE_MEMORY = "device"  # the kind of memory of every value that asks for no other
+DEVICE_MEMORY = "device"  # the default kind of memory
 
 
 @dataclass(frozen=True)
 class Value:
-    """A parameter or a result on one device: element type by PJRT's number, shape, layout (the order of dimensions from
-    minor to major, the tiles), kind of memory. The layout is what is answered: the mock keeps arrays row-major."""
+    """A parameter or a result on one device: PJRT element type number, dimensions, layout and memory kind.
+
+    The layout is `minor_to_major` and `tiles`. The mock only reports it, and stores arrays row-major.
+    """
 
     type: int
     dims: Sequence[int]
@@ -23,7 +25,7 @@ class Value:
     memory_kind: str
 
     def encoded(self) -> bytes:
-        """The bytes that program.cc reads."""
+        """The value, encoded for program.cc."""
         return (
             encoding.integer(self.type)
             + encoding.integers(self.dims)
@@ -35,17 +37,17 @@ class Value:
 
 @dataclass(frozen=True)
 class Program:
-    """What PJRT asks of an executable, and what runs it.
+    """A compiled program: the properties that PJRT queries, and the function that executes it.
 
-    `donated` lists parameters whose memory the program takes over, with the result that gets it.
-    `memory` is in bytes, by the names of PJRT_Executable_GetCompiledMemoryStats.
+    `donated` pairs each donated parameter with the result that receives its memory. `memory` is in bytes, with the
+    names of PJRT_Executable_GetCompiledMemoryStats.
     """
 
     name: str
     replicas: int
     partitions: int
     device_ids: Sequence[int]
-    cpu_ordinals: Sequence[int]  # of the CPU devices that stand in for them, as FFI handlers see them
+    cpu_ordinals: Sequence[int]  # the CPU devices that stand in for `device_ids`, as FFI handlers see them
     device_assignment: bytes  # a DeviceAssignmentProto
     parameters: Sequence[Value]
     results: Sequence[Value]
@@ -54,14 +56,14 @@ class Program:
     costs: Sequence[tuple[str, float]]
     memory: Sequence[tuple[str, int]]
     fingerprint: str
-    has_transfers: bool  # to or from the host, while it runs
-    execute: Any  # of the arguments, a list of arrays: jaxlib's ExecuteResults
+    has_transfers: bool  # whether it exchanges data with the host while it runs
+    execute: Any  # from a list of arrays to jaxlib's ExecuteResults
     result_handlers: Sequence[Any]
     sharding: Any
 
     @property
     def description(self) -> bytes:
-        """The bytes that program.cc reads: all but what runs the program."""
+        """The properties, encoded for program.cc, without the Python objects that execute the program."""
         return b"".join(
             (
                 encoding.text(self.name),

@@ -1,6 +1,6 @@
-"""Replaces what only a TPU's compiler understands by what XLA's CPU compiler does.
+"""Replaces operations that only a TPU compiler supports by operations that XLA's CPU compiler supports.
 
-| in the program | becomes |
+| in the program | replacement |
 |---|---|
 | `stablehlo.send`, `stablehlo.recv` (host callbacks) | a call of the mock's FFI handler, which moves the data |
 | custom calls and operations of linear algebra, composite `chlo.ragged_dot` | JAX's CPU lowering (cpu_lowerings.py) |
@@ -23,24 +23,24 @@ from . import cpu_lowerings
 from .decompositions import replace_decompositions
 from .threefry import roll_threefry
 
-# The mock's FFI handler. The name is that of JAX's own callback on GPUs, which the partitioner knows to leave alone.
+# The mock's FFI handler. It has the name of JAX's own callback on GPUs, which the partitioner leaves unpartitioned.
 TRANSFER_TARGET = "xla_ffi_python_gpu_callback"
-_TYPED_FFI = 4  # stablehlo's api_version for it
+_TYPED_FFI = 4  # stablehlo's api_version of typed handlers
 _Rewrite = Callable[[ir.Operation, ir.Module], None]
 
-# What the primitives of host callbacks are called in Python; of another one its own name is shown.
+# The public Python names of the host callback primitives. Others appear under their own name.
 _CALLBACKS = {
     "pure_callback": "jax.pure_callback",
     "io_callback": "jax.experimental.io_callback",
     "debug_callback": "jax.debug.callback",
     "debug_print": "jax.debug.print",
 }
-# loc("pure_callback:"(...)), before jaxlib 0.10 loc("jit(step)/pure_callback"(...))
+# The location is loc("pure_callback:"(...)); before jaxlib 0.10, loc("jit(step)/pure_callback"(...)).
 _PRIMITIVE = re.compile(r'^loc\("[^"]*?(\w+):?"\(')
 
 
 def rewrite(module: ir.Module, key: int) -> bool:
-    """Rewrite the module in place; `key` is what its transfers call it. Returns whether it has transfers."""
+    """Rewrite the module in place, and return whether it has host transfers. `key` identifies the program in them."""
     has_transfers = False
     roll_threefry(module)
     replace_decompositions(module)
@@ -58,7 +58,7 @@ def rewrite(module: ir.Module, key: int) -> bool:
 
 
 def custom_call_targets(module: ir.Module) -> set[str]:
-    """The targets of all custom calls of the module."""
+    """The targets of all custom calls in the module."""
     calls = (operation for operation in _operations(module.body) if operation.name == "stablehlo.custom_call")
     return {ir.StringAttr(call.attributes["call_target_name"]).value for call in calls}
 
@@ -72,10 +72,10 @@ def _operations(block: ir.Block) -> Iterator[ir.Operation]:
 
 
 def _transfer_by_call(operation: ir.Operation, key: int) -> None:
-    # `#stablehlo.channel_handle<handle = 3, type = 2>`: the Python bindings read no field of it.
+    # `#stablehlo.channel_handle<handle = 3, type = 2>`: the Python bindings expose none of its fields.
     channel = re.search(r"handle = (-?\d+)", str(operation.attributes["channel_handle"]))
     if channel is None:
-        raise ValueError(f"INVALID_ARGUMENT: {operation.name} has no channel: {operation}")
+        raise ValueError(f"INVALID_ARGUMENT: {operation.name} has no channel handle: {operation}")
     integer = ir.IntegerType.get_signless(64, operation.context)
     callback = _callback_of(operation)
     operands = [*(_operands_sent_before(operation) if callback else ()), *operation.operands]
@@ -108,10 +108,10 @@ def _transfer_by_call(operation: ir.Operation, key: int) -> None:
 
 
 def _callback_of(operation: ir.Operation) -> str:
-    """The name of the callback that is called while this transfer runs; empty for those that only move its data.
+    """The name of the callback that runs during this transfer; empty if the transfer only moves data.
 
-    JAX sends the operands of a callback one after the other, each with the token of the one before, and the host calls
-    it when it has the last.
+    JAX sends the operands of a callback one by one, each with the token of the previous send. The host runs the
+    callback when the last operand arrives.
     """
     if operation.name != "stablehlo.send":
         return ""
@@ -124,9 +124,9 @@ def _callback_of(operation: ir.Operation) -> str:
 
 
 def _operands_sent_before(operation: ir.Operation) -> list[ir.Value[Any]]:
-    """The operands that rewritten sends of the same callback send before the last send, in the callback's order.
+    """The operands that earlier, already rewritten sends of the same callback send, in the callback's order.
 
-    The last send gets them too, because its call stands for the callback in a recording.
+    The last send repeats them, because its call represents the callback in a recording.
     """
     place = str(operation.location)
     sent: list[ir.Value[Any]] = []
@@ -138,7 +138,7 @@ def _operands_sent_before(operation: ir.Operation) -> list[ir.Value[Any]]:
 
 
 def _rewritten_send(token: ir.Value[Any]) -> ir.Operation | None:
-    """The call that replaces the send with this token as its result; None if the token has another origin."""
+    """The call that replaced the send with this result token; None if the token has another origin."""
     owner = token.owner
     if isinstance(owner, ir.Block) or owner.name != "stablehlo.custom_call":
         return None
@@ -165,14 +165,14 @@ def _empty_by_zeros(operation: ir.Operation, _module: ir.Module) -> None:
     if str(result.element_type) == "i1":
         zero = "false"
     with operation.context, operation.location:
-        # As text: the bindings know no attribute of complex numbers.
+        # Parsed from text, because the bindings have no attribute for complex numbers.
         zeros = ir.Operation.parse(f'"stablehlo.constant"() {{value = dense<{zero}> : {result}}} : () -> {result}')
         ir.InsertionPoint(operation).insert(zeros)
     _replace(operation, list(zeros.results))
 
 
 def _by_cpu_lowering(lower: Callable[[ir.Operation, ir.Module], list[ir.Value[Any]]]) -> _Rewrite:
-    """The rewrite that replaces an operation by the values of a function of cpu_lowerings.py."""
+    """A rewrite that replaces an operation by the results of a function from cpu_lowerings.py."""
 
     def rewrite_operation(operation: ir.Operation, module: ir.Module) -> None:
         _replace(operation, lower(operation, module))
@@ -201,7 +201,7 @@ def _refuse_kernel(_operation: ir.Operation, _module: ir.Module) -> None:
     )
 
 
-# The attribute that names what is called.
+# The attribute that names the callee.
 _NAMES = {"stablehlo.custom_call": "call_target_name", "stablehlo.composite": "name"}
 _CALLS: dict[str, _Rewrite] = {
     "AllocateBuffer": _empty_by_zeros,

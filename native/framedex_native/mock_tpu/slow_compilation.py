@@ -1,4 +1,4 @@
-"""Reports on stderr a compilation that takes long: its program, the likely cause, and remedies."""
+"""Reports slow compilations on stderr, with the program, the likely cause and remedies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jaxlib.mlir import ir
 
 _SETTING = "FRAMEDEX_SLOW_COMPILATION"  # in seconds
 _DEFAULT_S = 20.0
-_REPORT_S = 5.0  # how long the end of a compilation waits for its report
+_REPORT_S = 5.0  # how long the end of a compilation waits for the report
 _MANY_OPERATIONS = 2000
 _LARGE_CONSTANTS = 1 << 20  # bytes
 _FASTER = (
@@ -26,9 +26,9 @@ _FASTER = (
 
 @contextmanager
 def report_if_slow(parse: Callable[[], ir.Module]) -> Iterator[None]:
-    """Report on stderr if the body runs longer than FRAMEDEX_SLOW_COMPILATION seconds (20; 0: never report).
+    """Report on stderr if the block runs longer than FRAMEDEX_SLOW_COMPILATION seconds (default 20; 0 disables it).
 
-    `parse` returns a copy of the program in the current context; the thread that reports calls it.
+    `parse` returns a copy of the program in the current context. The reporting thread calls it.
     """
     limit_s = _limit_s()
     timer = threading.Timer(limit_s, _report, [parse, limit_s])
@@ -36,7 +36,7 @@ def report_if_slow(parse: Callable[[], ir.Module]) -> Iterator[None]:
     try:
         if limit_s > 0:
             timer.start()
-    except RuntimeError:  # no thread can be started, at exit for example
+    except RuntimeError:  # threads cannot start, for example at exit
         yield
         return
     try:
@@ -48,7 +48,7 @@ def report_if_slow(parse: Callable[[], ir.Module]) -> Iterator[None]:
 
 
 def describe(module: ir.Module) -> list[str]:
-    """The sentences about a program: its size, the likely cause of a long compilation, and remedies."""
+    """Sentences about a program: its size, the likely cause of a long compilation, and remedies."""
     counts: Counter[str] = Counter()
     functions: Counter[str] = Counter()
     constants = 0
@@ -98,7 +98,7 @@ def _operations(operation: ir.Operation) -> Iterator[ir.Operation]:
 
 
 def _bytes_of(constant: ir.Operation) -> int:
-    """The bytes of a constant; 0 if one element fills it."""
+    """The size of a constant in bytes; 0 if all elements are equal."""
     elements, array = constant.attributes["value"], ir.RankedTensorType(constant.results[0].type)
     if isinstance(elements, ir.DenseElementsAttr) and elements.is_splat:
         return 0

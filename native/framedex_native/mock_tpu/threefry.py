@@ -1,7 +1,7 @@
-"""Rolls the unrolled Threefry of `jax.random`, which XLA's CPU compiler does not compile in reasonable time.
+"""Rolls up the unrolled Threefry of `jax.random`, which XLA's CPU compiler cannot compile in reasonable time.
 
-JAX lowers Threefry-2x32 to 20 rounds in a row for a TPU, and to a loop for a CPU. The fusion pass of XLA's CPU compiler
-copies unrolled functions into their users: three in a row keep it busy for minutes. The loop computes the same bits.
+JAX lowers Threefry-2x32 to 20 unrolled rounds for a TPU, and to a loop for a CPU. The fusion pass of XLA's CPU compiler
+copies unrolled functions into their users: three in a row take minutes. The loop computes the same bits.
 
 The algorithm: Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func
 
-# Two words of the key and two of the counter, and two of the result: from Random123's file of known answers.
+# From Random123's known answers: two key words and two counter words, then two result words.
 _KNOWN_ANSWERS = {
     (0, 0, 0, 0): [0x6B200159, 0x99BA4EFE],
     (0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF): [0x1CB996FC, 0xBB002BE7],
@@ -36,14 +36,14 @@ _COPIED_ATTRIBUTES = ("sym_name", "sym_visibility", "arg_attrs", "res_attrs")
 
 
 def roll_threefry(module: ir.Module) -> None:
-    """Replace each function of the module that is an unrolled Threefry by the loop."""
+    """Replace each unrolled Threefry function of the module by a loop."""
     for function in list(module.body.operations):
         if isinstance(function, func.FuncOp) and _is_unrolled(function):
             _roll(function)
 
 
 def _is_unrolled(function: func.FuncOp) -> bool:
-    """Whether a function takes two words of the key and two of the counter, and computes 20 rounds without a loop."""
+    """Whether a function maps two key words and two counter words to Threefry's 20 rounds, without a loop."""
     inputs, results = function.type.inputs, function.type.results
     if (len(inputs), len(results)) != (4, 2) or results[0] != results[1]:
         return False
@@ -57,7 +57,7 @@ def _is_of_words(tensor: ir.Type) -> bool:
 
 
 def _evaluate(function: func.FuncOp, given: Sequence[int]) -> list[int] | None:
-    """The results of an elementwise function for one element of each argument; None if it is not elementwise."""
+    """Evaluate an elementwise function on one element of each argument; None if it is not elementwise."""
     values: dict[ir.Value[Any], int] = dict(zip(function.arguments, given, strict=True))
     for operation in (entry.operation for entry in function.entry_block.operations):
         operands = [values[operand] for operand in operation.operands]
@@ -87,7 +87,7 @@ def _roll(function: func.FuncOp) -> None:
 
 
 def _rolled(inputs: Sequence[ir.Type], result: ir.Type) -> str:
-    """The loop for arguments of these types, as a function in StableHLO."""
+    """The StableHLO text of a function with the loop, for arguments of these types."""
     key_words, counters = inputs[:2], inputs[2:]
     key = key_words[0] if key_words[0] == key_words[1] else result
     state = f"{_STEP}, {result}, {result}, {key}, {key}, {key}, {_ROTATIONS}, {_ROTATIONS}"
@@ -149,6 +149,6 @@ def _round(number: int, result: ir.Type) -> str:
 
 
 def _broadcast(target: str, value: str, given: ir.Type, wanted: ir.Type) -> str:
-    """Broadcast a scalar, or dimensions of size 1 of an array of the same rank, as JAX does before the rounds."""
+    """Broadcast a scalar, or dimensions of size 1 in an array of the same rank, as JAX does before the rounds."""
     dimensions = list(range(ir.RankedTensorType(given).rank))
     return f"{target} = stablehlo.broadcast_in_dim {value}, dims = {dimensions} : ({given}) -> {wanted}"

@@ -1,8 +1,7 @@
-"""Runs the programs of a JAX 0.4.13 on its own jaxlib's CPU client: what stands in for the TPU's compiler and cores.
+"""Compiles and runs programs of JAX 0.4.13 on its own jaxlib's CPU client, in place of TPU compiler and cores.
 
-`libtpu.so` loads this package from the folder beside it. A program is compiled for one CPU device and run there for
-each core, so whatever would have cores talk to one another, or to the host while they run, is refused when it is
-compiled.
+`libtpu.so` loads this package from the folder next to it. It compiles each program for one CPU device, and runs it
+there once for each core. Compilation therefore refuses communication between cores, or with the host during execution.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from typing import Any
 import numpy as np
 from jaxlib import xla_client
 
-# Of that jaxlib; today's has no such module.
+# Only that jaxlib has this module.
 _xla: Any = importlib.import_module("jaxlib.xla_extension")
-# What is not the same on one CPU device as on several cores, or needs the TPU's own code.
+# Operations that behave differently on one CPU device than on several cores, or need TPU code.
 _REFUSED = (
     "all-gather",
     "all-reduce",
@@ -34,30 +33,30 @@ _REFUSED = (
     "send",
 )
 _INSTRUCTION = re.compile(rf"[\])}}] ({'|'.join(_REFUSED)})(?:-start|-done)?\(")
-# Made with the module, which one thread imports: buffers and programs of two clients do not go together.
+# Created at import, by one thread: buffers and programs of different clients are incompatible.
 _CLIENT: Any = xla_client.make_cpu_client()
 _DONATION = re.compile(r"tf\.aliasing_output = \d+ : i32")
 
 
 class Program:
-    """A compiled program with `parameters`, the NumPy type and the dimensions of each."""
+    """A compiled program. `parameters` holds the NumPy type and the dimensions of each parameter."""
 
     def __init__(self, executable: Any, parameters: list[tuple[Any, tuple[int, ...]]]) -> None:
         self._executable = executable
         self._parameters = parameters
 
     def execute(self, addresses: list[int]) -> list[bytes]:
-        """The bytes of each result, row-major, from those at the addresses of the arguments."""
+        """Run the program on arguments at these addresses, and return the row-major bytes of each result."""
         arrays = [_array(address, *parameter) for address, parameter in zip(addresses, self._parameters, strict=True)]
         results = self._executable.execute([_CLIENT.buffer_from_pyval(array) for array in arrays])
         return [np.asarray(result).tobytes() for result in results]
 
 
 def compile_program(module: bytes) -> Program:
-    """Compile a serialised HloModuleProto. Raises RuntimeError, which begins with a status code, if it is refused."""
+    """Compile a serialised HloModuleProto. If it is refused, raises RuntimeError with a leading status code."""
     computation = xla_client.XlaComputation(module)
     _check(computation)
-    # JAX has checked by now what is donated; the CPU client is given copies, which it must not give away.
+    # JAX has already checked the donations. The CPU client receives copies and must not donate them.
     text = _DONATION.sub("framedex.donated = true", _xla.mlir.xla_computation_to_mlir_module(computation))
     executable = _CLIENT.compile(text, xla_client.CompileOptions())
     shapes = computation.program_shape().parameter_shapes()
@@ -74,7 +73,7 @@ def _check(computation: Any) -> None:
 
 
 def _array(address: int, dtype: Any, dimensions: tuple[int, ...]) -> Any:
-    """The array that lies at an address, without a copy."""
+    """View the array at an address, without a copy."""
     size = int(np.prod(dimensions)) * np.dtype(dtype).itemsize
     if size == 0:
         return np.zeros(dimensions, dtype)

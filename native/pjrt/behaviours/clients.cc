@@ -13,7 +13,7 @@ struct Living {
 };
 
 Living& living() {
-  static auto* const all = new Living;  // never destroyed: clients are until the process ends
+  static auto* const all = new Living;  // never destroyed: clients live until the process ends
   return *all;
 }
 

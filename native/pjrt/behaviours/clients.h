@@ -1,4 +1,4 @@
-// The clients of the plug-in that are alive: what a behaviour makes for a device it makes through its client.
+// The living clients of the plug-in. Behaviours use them to create objects on a device.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,10 @@
 
 namespace framedex::behaviours {
 
-// Puts functions into `table`, a copy of the plug-in's, that remember clients. What the plug-in lacks stays null.
+// Puts functions that track clients into `table`, a copy of the plug-in's. Entries that the plug-in lacks stay null.
 void add_client_functions(PJRT_Api& table, const PJRT_Api& plugin);
 
-// Writes as many of the living clients as there is room for. Returns how many there are.
+// Writes living clients to `clients`, at most `room`. Returns their total number.
 size_t living_clients(PJRT_Client** clients, size_t room);
 
 }  // namespace framedex::behaviours

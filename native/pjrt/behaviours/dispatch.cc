@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kPatienceAtEnd{2};
 
 std::atomic<bool> is_closed{false};
 std::atomic<int> under_way{0};
-std::atomic<python::Object*> dispatcher{nullptr};  // never released: it may be in use on any thread
+std::atomic<python::Object*> dispatcher{nullptr};  // never released: any thread may be using it
 
 const mock::MadeHere& made_here() {
   static const mock::MadeHere here;

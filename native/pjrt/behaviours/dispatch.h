@@ -1,4 +1,4 @@
-// From a watched call to the Python function that runs its behaviours.
+// Dispatches a watched call to the Python function that runs its behaviours.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace framedex::behaviours {
 
-// A callable `dispatch(function: int, call: int) -> None`, the call by its address. With the GIL.
+// Sets the callable `dispatch(function: int, call: int) -> None`; `call` is the WatchedCall's address. With the GIL.
 void set_dispatcher(mock::python::Object* callable);
-// Whether there is one, in an interpreter that can be entered, in the process that it was made in.
+// Returns whether a dispatcher is set, in this process, and its interpreter can be entered.
 bool can_dispatch();
-// A thread on its way to behaviours, from before it asks for the GIL: Python, which would end a thread that still waits
-// for it, waits a while for those. False where there is nothing to dispatch to, or no longer.
+// Marks a thread that is about to run behaviours, from before it requests the GIL. Python ends threads that still wait
+// for the GIL at its end, so close() waits a while for them. False if there is no dispatcher, or not any more.
 class Entrance {
  public:
   Entrance();
@@ -25,9 +25,9 @@ class Entrance {
  private:
   bool is_open_;
 };
-// Runs it, with the GIL and an entrance. What it raises is how the call fails.
+// Runs the dispatcher, with the GIL and an Entrance. If it raises, the call fails with that exception.
 void dispatch(WatchedCall& call);
-// Python is about to end: runs none from now on, and waits a while for those that entered.
+// Called before Python ends: lets no more threads enter, and waits a while for those that have entered.
 void close();
 
 }  // namespace framedex::behaviours

@@ -11,7 +11,7 @@ struct OwnError : PJRT_Error {
   Failure failure;
 };
 
-// The errors from here that are alive. An older plug-in's errors have no table of functions by which to tell them.
+// The living errors of behaviours. An older plug-in's errors have no function table to recognise them by.
 struct Living {
   std::mutex mutex;
   std::unordered_set<const PJRT_Error*> errors;
@@ -56,7 +56,7 @@ const PJRT_Error_FunctionTable kErrorFunctions = {
     [](const PJRT_Error*, PJRT_Error_PayloadVisitor, void*) {},  // there are no payloads
 };
 
-const PJRT_Api* asked = nullptr;  // the plug-in, for errors that are its own
+const PJRT_Api* asked = nullptr;  // the plug-in, for its own errors
 
 }  // namespace
 

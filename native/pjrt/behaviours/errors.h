@@ -1,4 +1,4 @@
-// Errors that behaviours make. They live beside the plug-in's own, which never sees one of these.
+// Errors created by behaviours. They live beside the plug-in's own errors; the plug-in never sees them.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace framedex::behaviours {
 
-// How a call ended, read of an error.
+// The outcome of a call, read from an error.
 struct Failure {
   PJRT_Error_Code code = PJRT_Error_Code_OK;
   std::string message;
@@ -15,12 +15,12 @@ struct Failure {
 
 PJRT_Error* make_error(const Failure& failure);
 
-// What an error says, whoever made it: `plugin` is asked of those that are not from here. It stays as it is.
+// Reads an error of either origin; for the plug-in's own errors it calls `plugin`. Does not destroy it.
 Failure read_error(const PJRT_Api& plugin, PJRT_Error* error);
 void destroy_error(const PJRT_Api& plugin, PJRT_Error* error);
 
-// Puts functions into `table`, a copy of the plug-in's, that answer for errors from here themselves and ask the
-// plug-in for others. What the plug-in lacks stays null.
+// Puts error functions into `table`, a copy of the plug-in's. They handle errors of behaviours and forward others to
+// the plug-in. Entries that the plug-in lacks stay null.
 void add_error_functions(PJRT_Api& table, const PJRT_Api& plugin);
 
 }  // namespace framedex::behaviours

@@ -20,7 +20,7 @@ namespace {
 namespace python = mock::python;
 using Work = std::shared_ptr<WatchedCall>;
 
-// There is always a free thread: work that finds none gets a new one.
+// Keeps a free thread at all times: work that finds none gets a new one.
 class Helpers {
  public:
   void run(Work work) {
@@ -65,7 +65,7 @@ Helpers& helpers() {
 constexpr char kLeftOut[] = "the GIL was held elsewhere";
 constexpr char kAbandoned[] = "it took longer than the caller could wait";
 
-// Once on stderr; every time in the capture.
+// Prints on stderr once, and records every time.
 void tell(size_t function, const char* outcome, const char* message, const WatchedCall& call) {
   static std::atomic<bool> is_told{false};
   auto [name, place] = call.running();

@@ -1,5 +1,5 @@
-// Threads that run behaviours for callers that must not wait for the GIL without end: they may hold a lock of jaxlib's
-// that a holder of the GIL waits for.
+// Threads that run behaviours for callers that must not block on the GIL: such a caller may hold a jaxlib lock that the
+// GIL's holder waits for.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace framedex::behaviours {
 
-// A call of a function by a thread without the GIL. A helper works on a copy of the `size` bytes of its arguments, and
-// is left alone once it takes too long; with size 0 on the arguments themselves, and then it is waited for once it has
-// the GIL. The error is the caller's.
+// Runs a call for a thread without the GIL. With `size` > 0, a helper works on a copy of the arguments, and is
+// abandoned if it takes too long. With `size` 0, it works on the arguments themselves and is waited for once it has the
+// GIL. The caller owns the error.
 PJRT_Error* with_helper(size_t function, void* arguments, size_t size);
 
 }  // namespace framedex::behaviours

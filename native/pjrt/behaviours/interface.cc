@@ -13,7 +13,7 @@ using namespace framedex::behaviours;
 
 namespace {
 
-// How a call ended, for Python: a code, 0 for success, and a text that is good until the thread's next call.
+// The outcome of a call for Python: a code, 0 for success, and a text that is valid until the thread's next call.
 struct Told {
   int code;
   const char* text;

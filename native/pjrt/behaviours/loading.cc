@@ -16,16 +16,16 @@ namespace {
 
 namespace python = mock::python;
 
-constexpr char kModule[] = "framedex_behaviour_loading";  // its name in sys.modules, which no other package has
+constexpr char kModule[] = "framedex_behaviour_loading";  // its unique name in sys.modules
 
-// The file of this library.
+// Returns the file of this library.
 std::string library_path() {
   Dl_info library{};
   if (dladdr(reinterpret_cast<const void*>(&load_from_environment), &library) == 0) return {};
   return library.dli_fname;
 }
 
-// Empty, or why the files cannot be run. With the GIL.
+// Returns an empty text, or why the files cannot be run. With the GIL.
 std::string load(const std::string& files) {
   std::string library = library_path();
   std::string folder = library.substr(0, library.rfind('/') + 1) + "behaviour/loading";
@@ -54,7 +54,7 @@ struct Loading {
 };
 
 Loading& loading() {
-  static auto* const once = new Loading;  // never destroyed: tables are asked for until the process ends
+  static auto* const once = new Loading;  // never destroyed: tables are requested until the process ends
   return *once;
 }
 

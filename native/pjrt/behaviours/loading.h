@@ -1,12 +1,12 @@
-// Behaviours that the environment asks for: FRAMEDEX_BEHAVIOUR names files of Python.
+// Loads the behaviours in the Python files that FRAMEDEX_BEHAVIOUR names.
 #pragma once
 
 #include <string>
 
 namespace framedex::behaviours {
 
-// Runs them, once in a process; a thread that comes meanwhile waits. Empty, or why they cannot be run. While they are
-// being run, what they call themselves is answered without them.
+// Runs the files, once per process; other threads wait. Returns an empty text, or why they cannot be run. Calls that
+// the files themselves make meanwhile bypass behaviours.
 std::string load_from_environment();
 
 }  // namespace framedex::behaviours

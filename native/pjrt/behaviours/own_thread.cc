@@ -12,7 +12,7 @@ void start_own_thread(std::function<void()> work) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);  // which the new thread takes over
+  pthread_sigmask(SIG_BLOCK, &all, &before);  // the new thread inherits the mask
   std::thread(std::move(work)).detach();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

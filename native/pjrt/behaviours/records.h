@@ -1,4 +1,4 @@
-// What is recorded of behaviours: calls of the boundary `behaviour`.
+// Records behaviours, as calls of the boundary `behaviour`.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace framedex::behaviours {
 
-// The values of `Behaviour::Run`, by their place.
+// The values of `Behaviour::Run`, by index.
 enum RunValue : uint16_t { kBehaviour, kPlace, kFunction, kOutcome };
 
-// The number that calls of `Behaviour::Run` are recorded by.
+// Returns the recorder's number for `Behaviour::Run`.
 uint32_t run_function();
 
-// Records that behaviours did not do what they were to do: `outcome` is `left out`, `abandoned` or `hung`.
+// Records that behaviours did not run to completion. `outcome` is `left out`, `abandoned` or `hung`.
 void record_trouble(const std::string& name, const std::string& place, size_t function, const char* outcome,
                     const std::string& message);
 

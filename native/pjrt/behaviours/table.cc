@@ -27,7 +27,7 @@ Entry& entry(PJRT_Api& table, size_t function) {
   return *reinterpret_cast<Entry*>(reinterpret_cast<char*>(&table) + kFunctions[function].offset);
 }
 
-// An entry is one aligned word, which whoever calls it meanwhile reads whole: before the change, or after it.
+// An entry is one aligned word, so a concurrent caller reads either the old or the new function.
 void put(PJRT_Api& table, size_t function) {
   if (default_of(function) == nullptr) return;
   Entry wanted = tables().watched[function] ? kFunctions[function].wrapper : default_of(function);

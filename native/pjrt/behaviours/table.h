@@ -1,4 +1,4 @@
-// The layer's place in the table: between what is recorded and what is behind it.
+// The behaviours layer of the table, between the tracing and the plug-in.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +9,21 @@
 
 namespace framedex::behaviours {
 
-// A table around `plugin`, the finished mock or a checked plug-in: its own functions, but for those that are watched.
-// Nothing stands before the others, so they cost and record what they would without behaviours. There is one in a
-// process: another plug-in is returned as it is.
+// Returns a table around `plugin`, the finished mock or a checked plug-in. Only watched functions are replaced; the
+// others cost and record the same as without behaviours. There is one layer per process: another plug-in is returned
+// unchanged.
 const PJRT_Api* layered(const PJRT_Api* plugin);
 
-// What is behind the layer; nullptr before layered(). It knows errors of behaviours.
+// Returns the table below the layer; nullptr before layered(). It handles errors of behaviours.
 const PJRT_Api* below();
 
-// Lets a function of the table ask for behaviours first, or no longer; before layered(), too.
+// Sets whether a function of the table runs behaviours first. Can be called before layered().
 void watch(size_t function, bool is_wanted);
 bool is_watched(size_t function);
 
-// The default of a function of the table; nullptr: the plug-in has none.
+// Returns the default of a function of the table; nullptr if the plug-in has none.
 Entry default_of(size_t function);
-// Calls it. nullptr also where it returns nothing.
+// Calls the default. Also returns nullptr if the function returns nothing.
 PJRT_Error* call_default(size_t function, void* arguments);
 
 }  // namespace framedex::behaviours

@@ -27,7 +27,7 @@ std::chrono::duration<double> patience() {
   return std::chrono::duration<double>(seconds > 0 ? seconds : kDefault);
 }
 
-// The Python stacks of all threads, on stderr, whatever the program has made of `sys.stderr`; waits for the GIL.
+// Prints the Python stacks of all threads on stderr, even if the program has replaced `sys.stderr`. Waits for the GIL.
 void show_stacks() {
   if (!python::is_usable()) return;
   python::Gil gil;
@@ -69,7 +69,7 @@ class Watch {
     bool is_told = false;
     std::lock_guard lock(mutex_);
     for (auto& [call, running] : running_) {
-      if (call->is_in_default()) running.since = Clock::now();  // the runtime's time is not the behaviour's
+      if (call->is_in_default()) running.since = Clock::now();  // the runtime's time does not count as the behaviour's
       if (running.is_told || Clock::now() - running.since < limit) continue;
       auto [name, place] = call->running();
       std::fprintf(stderr, "framedex: the behaviour %s (%s) on %s has not ended for %g s. The Python stacks now:\n",
@@ -86,7 +86,7 @@ class Watch {
 };
 
 Watch& watch() {
-  static auto* const all = new Watch;  // never destroyed: its thread looks into it until the process ends
+  static auto* const all = new Watch;  // never destroyed: its thread reads it until the process ends
   return *all;
 }
 

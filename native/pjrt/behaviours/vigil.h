@@ -1,13 +1,13 @@
-// Watches over behaviours that do not end.
+// Reports behaviours that hang.
 #pragma once
 
 #include "pjrt/behaviours/watched_call.h"
 
 namespace framedex::behaviours {
 
-// While one is there, behaviours of `call` run on this thread. Once they have for longer than
-// FRAMEDEX_BEHAVIOUR_PATIENCE seconds (default: 10) without the runtime at work for them, that is told on stderr, with
-// the Python stacks of all threads.
+// Marks the time during which behaviours of `call` run on this thread. After FRAMEDEX_BEHAVIOUR_PATIENCE seconds
+// (default: 10) it prints a warning on stderr, with the Python stacks of all threads. Time that the runtime takes for
+// the behaviour does not count.
 class Vigil {
  public:
   explicit Vigil(const WatchedCall& call);

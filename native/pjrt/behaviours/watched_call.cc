@@ -15,8 +15,8 @@ namespace {
 
 namespace python = mock::python;
 
-// A thread that keeps the GIL busy lets another have it every 5 ms. One that does not let go of it for so long may wait
-// for what the caller of this function keeps.
+// A busy holder of the GIL yields it every 5 ms. A holder that does not yield for this long may be waiting for a lock
+// of this function's caller.
 constexpr std::chrono::milliseconds kPatienceForGil{200};
 constexpr std::chrono::seconds kPatienceForBehaviours{1};
 
@@ -65,7 +65,7 @@ std::optional<Failure> WatchedCall::run() {
   }
   std::optional<Failure> failure;
   if (default_error_ != nullptr) failure = read_error(*below(), default_error_);
-  // Before this thread waits for the GIL again: the caller waits for defaults.
+  // End the default before this thread waits for the GIL again: the caller waits for defaults.
   end_default();
   return failure;
 }
@@ -144,7 +144,7 @@ std::pair<std::string, std::string> WatchedCall::running() const {
 
 PJRT_Error* WatchedCall::settle(void* arguments) {
   if (!is_decided()) return default_(function_, arguments);
-  // An error that cannot be handed to the caller is none to it: it relies on what the function gives.
+  // The function cannot return an error, so its caller relies on a result.
   bool is_left_to_default = failure_ && !has_run_ && !kFunctions[function_].returns_error;
   if (is_left_to_default) {
     default_(function_, arguments);
@@ -182,11 +182,11 @@ WatchedCall::Ended WatchedCall::wait() {
     state_ = State::kGivenUp;
     return Ended::kLeftOut;
   }
-  // What behaviours do without a copy is done to the caller's own arguments: it cannot go on without them.
+  // Without a copy, behaviours work on the caller's own arguments, so the caller must wait.
   if (copy_.empty()) changed_.wait(lock, is_done);
   int defaults_seen = 0;
   do {
-    // A default is waited for as it would be without behaviours, and its time is not theirs.
+    // Wait for a default as long as without behaviours; its time does not count as theirs.
     changed_.wait(lock, [&] { return is_done() || defaults_under_way_ == 0; });
     defaults_seen = defaults_ended_;
     if (changed_.wait_for(lock, kPatienceForBehaviours, is_done)) return Ended::kDone;

@@ -1,4 +1,4 @@
-// One call of a watched function: what its behaviours have made of it so far.
+// One call of a watched function, and the outcome that its behaviours have decided so far.
 #pragma once
 
 #include <condition_variable>
@@ -14,11 +14,11 @@
 
 namespace framedex::behaviours {
 
-// How a function answers where no behaviour does.
+// Runs a function without behaviours.
 using Default = PJRT_Error* (*)(size_t function, void* arguments);
 
-// While one is there, what this thread calls is a behaviour's own, and goes to the default; while an Outside is within
-// it, it is the runtime's again.
+// While this exists, calls of this thread are a behaviour's own and go to the default. An Outside within it reverses
+// that.
 class Inside {
  public:
   Inside();
@@ -37,66 +37,68 @@ class Outside {
 };
 bool inside_behaviour();
 
-// While one is there, this thread makes calls for another one, which waits for it.
+// While this exists, this thread makes calls on behalf of another thread, which waits for it.
 class OnBehalf {
  public:
   explicit OnBehalf(unsigned long thread);
   ~OnBehalf();
 };
 
-// The default of any function of the table, with arguments of a behaviour's own, without the GIL. Nothing for success.
+// Calls the default of any function of the table with a behaviour's own arguments, without the GIL. Returns nothing for
+// success.
 std::optional<Failure> ask(size_t function, void* arguments);
 
 class WatchedCall {
  public:
-  // Works on the caller's `arguments`. They are the caller's own as long as it waits.
+  // Works on the caller's `arguments`, which stay valid while the caller waits.
   WatchedCall(size_t function, void* arguments, Default answer, bool caller_has_gil);
-  // Works on a copy of them, so that the caller may go on without it.
+  // Works on a copy of the arguments, so that the caller can continue without it.
   WatchedCall(size_t function, const void* arguments, size_t size, Default answer);
 
   size_t function() const { return function_; }
   void* arguments() const { return arguments_; }
-  // The thread that made it, as Python numbers threads.
+  // The caller's thread, by Python's thread id.
   unsigned long caller_thread() const { return caller_thread_; }
 
   // ---- For behaviours, on their thread, with the GIL.
 
-  // Runs the default, once: without the GIL, unless the caller came with it. Returns how it ended, nothing for success.
+  // Runs the default, once; without the GIL, unless the caller holds it. Returns the failure, nothing for success.
   std::optional<Failure> run();
   void fail(Failure failure);
   void answer() { is_answered_ = true; }
-  // Whether the caller has gone on without the behaviours.
+  // Whether the caller has continued without the behaviours.
   bool is_abandoned() const;
-  // A behaviour begins and ends, the innermost last: recorded.
+  // Records the beginning and end of a behaviour; the innermost ends first.
   void begin(std::string name, std::string place);
   void end(const std::string& outcome, const Failure& failure);
-  // Whether a default runs for a behaviour.
+  // Whether a default is running for a behaviour.
   bool is_in_default() const;
-  // The name and the place of the behaviour that runs, empty if none does.
+  // Returns the name and place of the running behaviour, empty if there is none.
   std::pair<std::string, std::string> running() const;
 
-  // ---- For whoever made it.
+  // ---- For the caller.
 
-  // Once behaviours are through: what is then in `arguments`, the caller's, and the error are how the call ends for it.
-  // Where behaviours have not decided that, the default has its turn.
+  // Called when behaviours have finished. Settles the call: writes its results to `arguments`, the caller's, and
+  // returns its error. If behaviours have not decided the outcome, runs the default.
   PJRT_Error* settle(void* arguments);
-  // Whether they have, and with which error.
+  // Whether behaviours have decided the outcome.
   bool is_decided() const { return failure_ || has_run_ || is_answered_; }
   PJRT_Error* take_error();
 
-  // A call on a copy, for its two threads. The behaviours' thread: whether they are still wanted; they are through.
+  // A call on a copy is shared by two threads. These two are for the behaviours' thread: start() returns whether
+  // behaviours are still wanted, and the other reports their end.
   bool start();
   void finish();
-  // The caller: waits until behaviours have the GIL, then until they are through. False: they were too late, and what
-  // they still do changes nothing but the copy. What the default has done for them is the caller's all the same.
+  // For the caller: waits until behaviours have the GIL, then until they finish. If they are too late, their later work
+  // changes only the copy. The caller still gets the results of any default that they ran.
   enum class Ended { kLeftOut, kAbandoned, kDone };
   Ended wait();
-  // After it went on alone: what the default has done for behaviours, or does now.
+  // After the caller has continued alone: returns the result of the default that behaviours ran, or runs it now.
   PJRT_Error* take_default(void* arguments);
 
  private:
   enum class State { kWaiting, kStarted, kDone, kGivenUp };
-  // Whether a default may begin: not once the caller has gone on.
+  // Returns whether a default may begin: not after the caller has continued.
   bool begin_default();
   void end_default();
 
@@ -108,7 +110,7 @@ class WatchedCall {
   const unsigned long caller_thread_;
 
   bool has_run_ = false;
-  std::vector<char> default_results_;  // the copy as the default left it
+  std::vector<char> default_results_;  // the copy, as the default left it
   PJRT_Error* default_error_ = nullptr;
   std::optional<Failure> failure_;
   bool is_answered_ = false;

@@ -14,7 +14,7 @@ namespace {
 
 namespace python = mock::python;
 
-// Compiles for a topology, and jaxlib 0.10 keeps the GIL on another thread meanwhile.
+// This function compiles for a topology, and jaxlib 0.10 holds the GIL on another thread meanwhile.
 bool is_waited_for_with_gil(size_t function) { return kFunctions[function].offset == offsetof(PJRT_Api, PJRT_Compile); }
 
 PJRT_Error* on_this_thread(size_t function, void* arguments, bool has_gil) {
@@ -74,7 +74,7 @@ void* allocate(int device, int64_t bytes, void* memory, Take take, GiveBack give
   if (!call.is_decided()) return take(memory, bytes);
   PJRT_Error* error = call.take_error();
   if (error == nullptr && allocation.arguments.address == nullptr) {
-    allocation.arguments.address = take(memory, bytes);  // answered without memory
+    allocation.arguments.address = take(memory, bytes);  // the behaviour gave no memory of its own
   }
   if (error == nullptr) return allocation.arguments.address;
   if (allocation.arguments.address != nullptr) give_back(memory, allocation.arguments.address);

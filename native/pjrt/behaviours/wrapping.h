@@ -1,4 +1,4 @@
-// What a watched function does: it asks behaviours first.
+// The wrapper of a watched function: it runs behaviours first.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace framedex::behaviours {
 
-// Called by the generated wrappers, with the caller's argument struct and its size. The error is the caller's.
+// Called by the generated wrappers with the caller's argument struct and its size. The caller owns the error.
 PJRT_Error* wrapped_call(size_t function, void* arguments, size_t size);
-// For functions that return nothing: no error can be handed to the caller.
+// Drops the error of a function that returns nothing and so cannot report it.
 void discard(PJRT_Error* error, size_t function);
 
-// An allocation of `bytes` on a device of the mock: `take(memory, bytes)` is what it does without behaviours,
-// `give_back(memory, address)` undoes it. Null if it fails; what a behaviour said then is why_refused(), until the
-// thread's next allocation.
+// Allocates `bytes` on a device of the mock. `take(memory, bytes)` allocates without behaviours; `give_back(memory,
+// address)` undoes it. Returns null on failure. A behaviour's reason is then in why_refused() until the thread's next
+// allocation.
 using Take = void* (*)(void* memory, int64_t bytes);
 using GiveBack = void (*)(void* memory, void* address);
 void* allocate(int device, int64_t bytes, void* memory, Take take, GiveBack give_back);

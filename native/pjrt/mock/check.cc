@@ -1,12 +1,12 @@
-// Says before a program is started whether its mock TPU can be opened: for `framedex run`.
+// Checks, for `framedex run`, that the mock TPU can be opened before a program is started.
 #include <string>
 
 #include "pjrt/mock/machine/fault_rules.h"
 #include "pjrt/mock/machine/settings.h"
 #include "recorder/base/export.h"
 
-// What is wrong with the mock's variables in `variables`, a list like environ (NAME=VALUE, ended by nullptr); nullptr
-// if nothing is. The text is good until the thread's next call.
+// Returns the problem with the mock's variables in `variables`, a list like environ (NAME=VALUE, ended by nullptr);
+// nullptr if there is none. The text is valid until the thread's next call.
 extern "C" FRAMEDEX_EXPORT const char* framedex_check_mock(const char* const* variables) {
   using namespace framedex::mock;
   static thread_local std::string problem;

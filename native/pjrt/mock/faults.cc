@@ -14,7 +14,7 @@
 namespace framedex::mock {
 namespace {
 
-// The rules of this process and what has happened since the library was loaded.
+// The rules of this process, and the counts since the library was loaded.
 struct Faults {
   FaultRules rules;
   std::deque<std::atomic<uint64_t>> calls;     // by function
@@ -22,7 +22,7 @@ struct Faults {
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
-// Set once, before the table is handed out. Never destroyed: buffers may be until the process ends.
+// Set once, before the table is returned. Never destroyed: buffers may be used until the process ends.
 Faults* faults = nullptr;
 
 const Failure* due(size_t function, uint64_t number, bool is_event) {

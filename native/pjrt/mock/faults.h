@@ -1,4 +1,4 @@
-// Failures on demand: a layer around the finished table, there only when rules ask for it (fault_rules.h).
+// Fault injection: a layer around the finished table, added only if rules request it (fault_rules.h).
 #pragma once
 
 #include <functional>
@@ -8,25 +8,25 @@
 
 namespace framedex::mock {
 
-// Returns `api` itself if this process's environment has no rules, else a table around it that follows them. Rules that
-// make no sense fail nothing here: check_faults() refuses them when the client is opened.
+// Returns `api` itself if the environment has no rules, else a table around it that applies them. Invalid rules cause
+// no error here: check_faults() rejects them when the client is opened.
 const PJRT_Api* with_faults(const PJRT_Api* api);
 
-// The rest is for the generated wrappers (native/abi/generate_faults.py).
+// ---- For the generated wrappers (native/abi/generate_faults.py).
 
-// Replaces every function of `wrapped` by a wrapper around that of `api`.
+// Replaces every function of `wrapped` by a wrapper around the same function of `api`.
 void wrap_with_faults(const PJRT_Api* api, PJRT_Api& wrapped);
 
-// One call of a function of kFaultFunctions. Counts it.
+// One call of a function of kFaultFunctions. The constructor counts it.
 class FaultyCall {
  public:
   explicit FaultyCall(size_t function);
 
-  // The error with which the call is to fail because it works on a failed device; nullptr: none.
+  // Returns the error of a call that works on a failed device; nullptr if there is none.
   PJRT_Error* device_failure(const std::function<bool(int device)>& works_on, bool is_execute);
-  // The error that a rule has for this call; nullptr: none.
+  // Returns the error that a rule injects into this call; nullptr if there is none.
   PJRT_Error* failure();
-  // Makes the event end with an error if a rule says so. It may be nullptr.
+  // Makes the event, which may be nullptr, fail if a rule says so.
   void fail_event(PJRT_Event*& event);
 
  private:

@@ -1,5 +1,4 @@
-// libtpu.so: what stock JAX loads through TPU_LIBRARY_PATH. It serves the mock TPU, or the plug-in that is to be
-// recorded.
+// libtpu.so, which stock JAX loads through TPU_LIBRARY_PATH. It serves the mock TPU, or the plug-in to be recorded.
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -67,8 +66,7 @@ const std::string& refusal(const std::string& reason = {}) {
   return text;
 }
 
-// A table whose answer to what every framework asks first is the reason why there is no plug-in: given no table at all,
-// frameworks crash.
+// Returns a table whose first function returns the reason why there is no plug-in. Frameworks crash on a null table.
 const PJRT_Api* refuse(const std::string& reason) {
   refusal(reason);
   static PJRT_Api api = make_api();
@@ -89,7 +87,7 @@ const PJRT_Api* mock() {
   return &api;
 }
 
-// What the mock shares between threads, the GIL guards.
+// The GIL guards the mock's shared data.
 void require_gil() {
   std::string version = recorder::python_version();
   if (!recorder::is_free_threaded(version)) return;
@@ -117,13 +115,14 @@ const PJRT_Api* traced(const std::string& refusal_of_behaviours) {
 
 // The entry point of every PJRT plug-in.
 extern "C" FRAMEDEX_EXPORT const PJRT_Api* GetPjrtApi() {
-  // Before the table is made: files of behaviours may ask JAX for devices, and come here again.
+  // Load behaviours before creating the table: their files may open JAX's devices, which calls this again.
   std::string refusal = framedex::behaviours::load_from_environment();
   static const PJRT_Api* api = framedex::mock::traced(refusal);
   return api;
 }
 
-// For libframedex_preload.so: the table, traced; where it cannot be traced, as it is, since the program runs anyway.
+// For libframedex_preload.so: returns the table traced, or unchanged if it cannot be traced, since the program must
+// run.
 extern "C" FRAMEDEX_EXPORT const PJRT_Api* framedex_interpose(const PJRT_Api* table, const char* path) {
   try {
     framedex::recorder::start_from_environment();
@@ -136,5 +135,5 @@ extern "C" FRAMEDEX_EXPORT const PJRT_Api* framedex_interpose(const PJRT_Api* ta
   }
 }
 
-// The mock as it is, for another copy of this library that stands in front of it.
+// Returns the untraced mock, for another copy of this library in front of it.
 extern "C" FRAMEDEX_EXPORT const PJRT_Api* framedex_mock_pjrt_api() { return framedex::mock::mock(); }

@@ -1,4 +1,4 @@
 #pragma once
 
-// Marks what the recorder's shared library offers to the others; everything else is hidden.
+// Exports a symbol from the recorder's shared library; all other symbols are hidden.
 #define FRAMEDEX_EXPORT __attribute__((visibility("default")))

@@ -1,4 +1,4 @@
-// Writes JSON text: objects of plain values, which is all that a capture needs.
+// Writes JSON objects of plain values: the only JSON in a capture.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace framedex {
 
-// A JSON string literal. Bytes that are not UTF-8 are the reader's to cope with.
+// Returns a JSON string literal. Bytes that are not UTF-8 are passed through: the reader handles them.
 inline std::string json_text(std::string_view text) {
   std::string result = "\"";
   for (char c : text) {
@@ -37,7 +37,7 @@ class JsonObject {
     for (const std::string& value : values) list += (list.size() > 1 ? ", " : "") + json_text(value);
     member(key, list + "]");
   }
-  // A value that is JSON already.
+  // Adds a member whose value is already JSON.
   void member(std::string_view key, std::string_view json) {
     body_ += body_.empty() ? "" : ", ";
     body_ += json_text(key);

@@ -1,5 +1,5 @@
-// How the records of calls and returns begin: in few bytes, counted from their segment's base, or in full where a
-// number does not fit those. See docs/reference/capture-format.md.
+// The heads of call and return records. A short head counts from its segment's base record. A long head holds numbers
+// that do not fit a short one. See docs/reference/capture-format.md.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace framedex::capture {
 
-// What a short head has room for. A segment has room for less than 2^14 calls. The time is that of minutes, so that a
-// thread that makes a few dozen calls a second has short heads throughout a segment.
+// Field widths of a short head. A segment holds fewer than 2^14 calls. The time covers minutes, so a thread with a few
+// dozen calls a second gets short heads throughout a segment.
 inline constexpr unsigned kSequenceBits = 14;
 inline constexpr unsigned kFunctionBits = 10;
 inline constexpr unsigned kStackBits = 13;
@@ -36,15 +36,15 @@ inline bool is_short(const ReturnRecord& head, const BaseRecord& base) {
          head.error == 0;
 }
 
-// A head in its bytes, the first ones lowest; the rest of `words` is zeros.
+// The bytes of a head, lowest first; the rest of `words` is zeros.
 struct HeadWords {
   uint8_t detail;
   size_t size;
   std::array<uint64_t, 3> words;
 };
 
-// From the lowest bit on: 32 bits of the time, sequence, function, stack, three bits of the time; its upper four bits
-// are in the record's detail.
+// Packs a call's short head, from the lowest bit: 32 bits of the time, sequence, function, stack, three bits of the
+// time. The upper four bits of the time are in the record's detail.
 inline HeadWords short_head(const CallRecord& head, const BaseRecord& base) {
   uint64_t time = head.time - base.time;
   uint64_t rest = (head.sequence - base.sequence) | uint64_t{head.function} << kSequenceBits |
@@ -53,7 +53,7 @@ inline HeadWords short_head(const CallRecord& head, const BaseRecord& base) {
   return {detail, kShortSize<CallRecord>, {(time & UINT32_MAX) | rest << 32, rest >> 32, 0}};
 }
 
-// From the lowest bit on: time, sequence.
+// Packs a return's short head, from the lowest bit: time, sequence.
 inline HeadWords short_head(const ReturnRecord& head, const BaseRecord& base) {
   uint64_t word = (head.time - base.time) | (head.sequence - base.sequence) << kReturnTimeBits;
   return {0, kShortSize<ReturnRecord>, {word, 0, 0}};
@@ -67,7 +67,7 @@ HeadWords long_head(const Head& head) {
   return result;
 }
 
-// Read kShortSize bytes.
+// Decodes a short head from kShortSize bytes.
 inline void read_short(const char* source, uint8_t detail, const BaseRecord& base, CallRecord* head) {
   uint64_t word;
   std::memcpy(&word, source, sizeof(word));

@@ -1,4 +1,4 @@
-// The name of a kept file, which is derived from its content: readers detect a changed file by it.
+// The name of a kept file. It is derived from the content, so readers detect a changed file.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace framedex::capture {
 
-// The check of the content as 16 hexadecimal digits, a dash, and its size in bytes in hexadecimal.
+// Returns the content's check in 16 hexadecimal digits, a dash, and its size in bytes in hexadecimal.
 inline std::string content_name(std::string_view content) {
   std::array<char, 40> text;
   auto check = static_cast<unsigned long long>(check_of(content.data(), content.size()));

@@ -1,5 +1,4 @@
-// The checks by which a reader of a capture finds what has changed since it was written. See
-// docs/reference/capture-format.md.
+// The checks by which a reader detects changes to a capture. See docs/reference/capture-format.md.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +7,15 @@
 
 namespace framedex::capture {
 
-// A sum of words, each times an odd factor of its own, plus a term for the place where they stand. A change of one word
-// always changes the sum; changes of several cancel out only by chance. No product waits for another, so the sum over a
-// record of a hundred bytes takes a few nanoseconds.
+// Sums words, each times its own odd factor, plus a term for their position. A change of one word always changes the
+// sum; several changes cancel out only by chance. The products are independent, so a record of a hundred bytes takes a
+// few nanoseconds.
 class CheckSum {
  public:
-  // `key` and `position` tell where the words stand: the same ones elsewhere have another sum.
+  // `key` and `position` give the location of the words: the same words elsewhere have another sum.
   CheckSum(uint64_t key, uint64_t position, uint64_t first) : sum_(key + position * kPlace + first * kOther) {}
 
-  // Adds `count` words that begin at `bytes`.
+  // Adds `count` words from `bytes`.
   void add(const char* bytes, size_t count) {
     for (size_t i = 0; i < count; ++i) {
       uint64_t word;
@@ -28,7 +27,7 @@ class CheckSum {
     sum_ += word * factor_;
     factor_ += kStep;
   }
-  // What a record's header has of it.
+  // Returns the part of the sum that a record's header stores.
   uint32_t record_check() const { return static_cast<uint32_t>(finish() >> 32); }
   // Mixes the sum, so that each of its bits affects the upper bits of the result.
   uint64_t finish() const {
@@ -46,14 +45,15 @@ class CheckSum {
   uint64_t factor_ = 0x165667B19E3779F9u;
 };
 
-// The check in a record's header: `start` is the rest of that header, `words` the 8-byte words of the body.
+// Returns the check in a record's header. `start` is the rest of that header, `words` the number of 8-byte words in the
+// body.
 inline uint32_t record_check(uint64_t key, uint64_t position, uint32_t start, const char* body, size_t words) {
   CheckSum sum(key, position, start);
   sum.add(body, words);
   return sum.record_check();
 }
 
-// The check of any number of bytes that are no record.
+// Returns the check of bytes outside records.
 inline uint64_t check_of(const char* bytes, size_t size) {
   CheckSum sum(0, 0, size);
   sum.add(bytes, size / 8);
@@ -63,8 +63,8 @@ inline uint64_t check_of(const char* bytes, size_t size) {
   return sum.finish();
 }
 
-// seal() packs a number of at most 40 bits and a check of it into one word, so that a kill cannot part them. The word
-// is zero only with a chance of 1 in 2^24. unseal() gives the number, and returns whether the check fits it.
+// seal() packs a number of at most 40 bits and its check into one word, so a kill cannot separate them. The word is
+// zero only with a chance of 1 in 2^24. unseal() returns the number, and whether the check fits.
 constexpr unsigned kSealedBits = 40;
 inline uint64_t seal(uint64_t key, size_t field, uint64_t value) {
   uint64_t kept = value & ((uint64_t{1} << kSealedBits) - 1);

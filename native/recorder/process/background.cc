@@ -21,7 +21,7 @@ std::atomic<BackgroundThread*> current{nullptr};
 std::mutex creation;
 thread_local bool is_background __attribute__((tls_model("initial-exec"))) = false;
 
-// Threads inherit the mask: a signal sent to the process must go to one of the program's own.
+// Threads inherit this mask: signals sent to the process must reach a thread of the program.
 class AllSignalsBlocked {
  public:
   AllSignalsBlocked() {
@@ -35,7 +35,7 @@ class AllSignalsBlocked {
   sigset_t before_;
 };
 
-// A thread that is cancelled while it waits would be unwound out of functions that nothing may leave that way.
+// Disables cancellation of a waiting thread: cancellation would unwind functions that must not be unwound.
 class NotCancelled {
  public:
   NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -45,16 +45,15 @@ class NotCancelled {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-// Gives the calling thread an empty table of descriptors. Nothing of the program's table stays in it: a copy would keep
-// open the end of a pipe that the program closes later. (Before Linux 6.11 the call copies the first 64 before it
-// closes them.)
+// Gives the calling thread an empty table of descriptors. A copy of the program's table would keep the end of a pipe
+// open after the program closes it. (Before Linux 6.11 the call copies the first 64 descriptors before it closes them.)
 void leave_descriptors_of_program() {
 #ifndef SYS_close_range
   constexpr long SYS_close_range = 436;
 #endif
   constexpr unsigned kUnshare = 2;  // CLOSE_RANGE_UNSHARE
   if (syscall(SYS_close_range, 0u, ~0u, kUnshare) != 0) return;
-  // What the C library may have to say on stderr must not end up in a capture.
+  // Messages of the C library on stderr must not end up in a capture.
   for (int taken = -1; taken < STDERR_FILENO;) {
     taken = open("/", O_PATH | O_CLOEXEC);
     if (taken < 0) return;

@@ -14,7 +14,7 @@ namespace framedex::recorder {
 
 namespace {
 
-// The launcher may be gone, and its number another process's by now, with files of its own.
+// The launcher may have ended and its process id been reused by a process with other files.
 bool is_report(const char* path) {
   constexpr std::string_view kMemory = "/memfd:framedex-report";
   std::array<char, 64> target;
@@ -41,7 +41,7 @@ bool report_to_launcher(std::string_view what, std::string_view text) {
   bool is_told = false;
   try {
     if (BackgroundThread::instance().perform([&] { is_told = tell(path, entry); })) return is_told;
-  } catch (const std::exception&) {  // that there is no such thread may be what is to be told
+  } catch (const std::exception&) {  // the failure to start this thread may itself be the report
   }
   return tell(path, entry);
 }

@@ -6,7 +6,7 @@
 namespace framedex::recorder {
 namespace {
 
-// Never destroyed: calls come after static destructors have run.
+// Never destroyed: calls come after static destructors.
 std::recursive_mutex& mutex() {
   static auto* mutex = new std::recursive_mutex;
   return *mutex;

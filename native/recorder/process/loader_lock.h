@@ -1,12 +1,12 @@
-// The lock under which the recorder asks the loader for the objects that are loaded.
+// The lock that the recorder takes before it queries the loader.
 #pragma once
 
 namespace framedex::recorder {
 
-// Whoever walks the loader's list (dl_iterate_phdr, and with an older libgcc every search for unwind information) holds
-// a lock of the C library. fork() copies that lock as it is: where another thread holds it, it stays locked for ever in
-// the child, which then cannot even load a library. So the recorder walks the list under this lock, and a fork waits
-// for it. A thread may take it again, as the handler of a signal does that comes while it is held.
+// Walking the loader's list takes a lock of the C library: dl_iterate_phdr does, and with an older libgcc every search
+// for unwind information. If another thread holds that lock during a fork, it stays locked in the child, which then
+// cannot even load a library. So the recorder walks the list under LoaderLock, and a fork waits for LoaderLock. The
+// lock is recursive: a signal handler may interrupt its holder and take it again.
 class LoaderLock {
  public:
   LoaderLock() { lock(); }
@@ -14,10 +14,10 @@ class LoaderLock {
   LoaderLock(const LoaderLock&) = delete;
   LoaderLock& operator=(const LoaderLock&) = delete;
 
-  // Around a fork, in the process that forks.
+  // Called around a fork, in the parent.
   static void lock();
   static void unlock();
-  // After a fork, in the child.
+  // Called after a fork, in the child.
   static void renew_in_child();
 };
 

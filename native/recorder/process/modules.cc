@@ -71,7 +71,7 @@ uint64_t fnv1a(uint64_t hash, const char* bytes, size_t size) {
 }  // namespace
 
 std::string build_id_in(std::string_view notes) {
-  constexpr char kGnu[] = "GNU";  // the names of notes have their zero byte
+  constexpr char kGnu[] = "GNU";  // includes the zero byte, as names of notes do
   ElfW(Nhdr) header;
   while (notes.size() >= sizeof(header)) {
     std::memcpy(&header, notes.data(), sizeof(header));

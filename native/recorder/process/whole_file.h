@@ -1,4 +1,4 @@
-// Files that are there whole or not at all.
+// Atomic file writes.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace framedex::recorder {
 
-// Writes a file by rename, on the background thread. False with errno set, and nothing left of it, if it cannot be
-// written.
+// Writes a file by rename, on the background thread. On failure returns false with errno set, and leaves no partial
+// file.
 bool write_whole_file(const std::string& path, std::string_view content);
 
 }  // namespace framedex::recorder

@@ -21,8 +21,8 @@ MergedStack unmerged(const NativeStack& native, const PythonFrame* python, size_
   return {reason, native.count(), python_kept};
 }
 
-// Whether an address lies in the part of the stack that belongs to a frame. The outermost frame's reaches to the
-// stack's end, but where that of a frame without unwind information ends, nobody knows.
+// Returns whether an address is in a frame's part of the stack. The outermost frame's part reaches to the stack's end,
+// unless it has no unwind information: then its end is unknown.
 bool contains(const WalkedFrame* frame, const WalkedFrame* native_end, uintptr_t address) {
   if (address < frame->sp) return false;
   return frame + 1 != native_end ? address < frame[1].sp : !frame->rule.is_unknown();
@@ -58,7 +58,7 @@ MergedStack merge(const NativeStack& native, const PythonFrame* python, size_t p
     for (; frame <= last; ++frame) {
       if (!frame->is_shim) *end++ = MergedFrame::python(*frame);
     }
-    // An evaluator that has already left its last Python frame stays as the native frame it is.
+    // An evaluator that has already left its last Python frame stays a native frame.
     if (end == run) *end++ = MergedFrame::native(*host);
     ++host;
   }

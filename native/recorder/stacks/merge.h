@@ -1,4 +1,4 @@
-// Joins the native and the Python frames of one thread into one stack.
+// Merges the native and Python frames of one thread into one stack.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace framedex::recorder {
 
-// A frame as it is interned: two words, so that stacks compare and hash as memory.
-// Native: {pc, 0}. Python: {code address, instruction | flags | identity << 32}.
+// An interned frame: two words, so stacks compare and hash as memory. Native: {pc, 0}. Python: {code address,
+// instruction | flags | identity << 32}.
 struct MergedFrame {
   uint64_t first;
   uint64_t second;
@@ -35,15 +35,15 @@ struct MergedFrame {
 struct MergedStack {
   capture::MergeOutcome outcome;
   size_t frame_count;         // merged frames, or the native ones
-  size_t python_count;        // Python frames after them, where the two could not be merged
-  bool is_truncated = false;  // deeper than the recorder follows
+  size_t python_count;        // Python frames after them, if the two could not be merged
+  bool is_truncated = false;  // deeper than the recorder walks
 };
 
-// Writes the merged stack, innermost first, into `merged`, which has room for the native and the Python frames.
+// Writes the merged stack, innermost first, into `merged`, which has room for all native and Python frames.
 //
-// The Python chain falls into runs, one per evaluator on the native stack; the evaluator of a run is the native frame
-// whose part of the stack contains the run's marker, and is replaced by the run. The rules' marks cross-check it, where
-// the evaluator's symbol is known.
+// The Python chain consists of runs, one per evaluator frame on the native stack. A run's evaluator is the native frame
+// whose part of the stack contains the run's marker. The run replaces it. Where the evaluator's symbol is known, the
+// rules' marks cross-check the result.
 MergedStack merge(const NativeStack& native, const PythonFrame* python, size_t python_count, bool has_evaluator,
                   MergedFrame* merged);
 

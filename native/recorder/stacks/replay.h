@@ -1,4 +1,4 @@
-// Recognises a stack that was walked before without walking it again.
+// Recognises a repeated stack without walking it again.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@
 
 namespace framedex::recorder {
 
-// The stacks that a thread has walked last, by where they start. Several may start alike: a generator or a frame object
-// lies at one of a few addresses in turn, and a function is called from several lines.
+// The latest stacks of a thread, by starting point. Several may share one: a generator alternates between a few
+// addresses, and a function is called from several lines.
 class ReplayCache {
  public:
   static constexpr uint32_t kUnknown = 0xFFFFFFFF;
 
-  // The id of the stack, kUnknown if it has to be walked.
+  // Returns the stack's id, or kUnknown if the stack must be walked.
   uint32_t find(const StartRegisters& start, uintptr_t thread_state) {
     Set& set = sets_[index_of(start)];
     for (uint32_t i = 0; i < kWays; ++i) {
@@ -30,11 +30,11 @@ class ReplayCache {
     return kUnknown;
   }
 
-  // Keeps the log of a walk. What this replaces is forgotten, and its log handed out for the next walk.
+  // Stores the log of a walk. Evicts an older entry and hands its log out for the next walk.
   void remember(const StartRegisters& start, uintptr_t thread_state, bool needs_rbp, uint32_t stack,
                 std::unique_ptr<ReadLog>* log) {
     Set& set = sets_[index_of(start)];
-    set.recent = (set.recent + kWays - 1) % kWays;  // the one that is tried last
+    set.recent = (set.recent + kWays - 1) % kWays;  // the entry that find() tries last
     Entry& entry = set.entries[set.recent];
     entry.start = start;
     entry.thread_state = thread_state;

@@ -1,4 +1,4 @@
-// The stacks that a thread has recorded: the same stack gets the same number, found by hash and compared in full.
+// Numbers the stacks of a thread. Equal stacks get the same number; they are found by hash and compared in full.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace framedex::recorder {
 
 class StackTable {
  public:
-  // The number of the stack, and whether it was new. Allocates only for a new one.
+  // Returns the stack's number, and whether it is new. Allocates only for a new one.
   std::pair<uint32_t, bool> intern(const MergedStack& stack, const MergedFrame* frames) {
     size_t count = stack.frame_count + stack.python_count;
     uint64_t hash = hash_of(stack, frames, count);
@@ -24,7 +24,7 @@ class StackTable {
     }
   }
 
-  // Forgets the stacks; numbers are not given out again.
+  // Forgets the stacks. Numbers are not reused.
   void clear() {
     by_hash_.clear();
     first_ += static_cast<uint32_t>(entries_.size());
@@ -34,11 +34,11 @@ class StackTable {
 
  private:
   struct Entry {
-    size_t begin;  // in the arena
+    size_t begin;  // index in the arena
     MergedStack stack;
   };
 
-  // A sum of the words, each times an odd number that its position gives: one word does not wait for another.
+  // Sums the words, each times an odd factor from its position, so the products are independent.
   static uint64_t hash_of(const MergedStack& stack, const MergedFrame* frames, size_t count) {
     uint64_t kind = static_cast<uint64_t>(stack.outcome) << 1 | stack.is_truncated;
     uint64_t hash = hash_words(kind, stack.frame_count);
@@ -48,7 +48,7 @@ class StackTable {
       hash += frames[i].first * factor + frames[i].second * (factor + kStep);
       factor += 2 * kStep;
     }
-    return hash | 1;  // {0, 0} is no key
+    return hash | 1;  // {0, 0} is not a valid key
   }
 
   uint32_t add(WordPair key, const MergedStack& stack, const MergedFrame* frames, size_t count) {

@@ -1,4 +1,4 @@
-// The merged stack of the calling thread as a small number: the same stack, the same number.
+// Finds the number of the calling thread's merged stack. Equal stacks have equal numbers.
 #pragma once
 
 #include <memory>
@@ -20,23 +20,23 @@ class StackWalker {
   static constexpr uint32_t kInSignalHandler = 0xFFFFFFFF;
 
   struct Found {
-    uint32_t id;        // kInSignalHandler: nothing may be allocated or locked for this stack, so it has no number
-    bool is_new;        // then `stack` and frames() describe it
-    MergedStack stack;  // not filled in by a replay
+    uint32_t id;        // kInSignalHandler: the walker must not allocate or lock here, so the stack has no number
+    bool is_new;        // if so, `stack` and frames() describe it
+    MergedStack stack;  // not set by a replay
   };
 
   StackWalker(const PythonRuntime& python, Unwinder& unwinder);
 
-  // The stack that begins at `start`. A known stack costs neither an allocation, a lock nor a call into Python.
+  // Finds the stack that begins at `start`. A known stack needs no allocation, no lock and no call into Python.
   Found find(const StartRegisters& start);
-  // The same by a walk, whether it is known or not.
+  // Like find(), but always walks.
   Found walk(const StartRegisters& start);
-  // The same with libgcc's native walk: the oracle.
+  // Like walk(), but with libgcc's native walk, as the oracle.
   Found walk_with_libgcc(const StartRegisters& start);
 
-  // The frames of the stack walked last, innermost first.
+  // Returns the frames of the latest walk, innermost first.
   const MergedFrame* frames() const { return merged_.get(); }
-  // To be called when a library was unloaded: known stacks may mean something else.
+  // Call after a library was unloaded: known stacks may be stale.
   void forget();
 
  private:
@@ -51,7 +51,7 @@ class StackWalker {
   // Sized for the deepest stack.
   std::unique_ptr<NativeStack> native_;
   std::unique_ptr<NativeStack> native_before_;
-  std::unique_ptr<NativeStack> native_by_libgcc_;  // only where stacks are verified
+  std::unique_ptr<NativeStack> native_by_libgcc_;  // only if stacks are verified
   std::unique_ptr<ReadLog> log_;
   std::unique_ptr<PythonFrame[]> python_;
   std::unique_ptr<MergedFrame[]> merged_;

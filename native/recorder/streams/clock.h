@@ -1,4 +1,4 @@
-// The clock of the records: the processor's counter where the kernel itself trusts it, CLOCK_MONOTONIC elsewhere.
+// The clock of the records: the processor's counter if the kernel itself uses it, else CLOCK_MONOTONIC.
 #pragma once
 
 #include <x86intrin.h>
@@ -18,10 +18,10 @@ inline uint64_t nanoseconds_of(clockid_t clock) {
 
 inline uint64_t monotonic_nanoseconds() { return nanoseconds_of(CLOCK_MONOTONIC); }
 
-// With the counter, half the price of CLOCK_MONOTONIC; clock records in the streams tie its ticks to nanoseconds.
+// The counter costs half as much as CLOCK_MONOTONIC. Clock records in the streams tie its ticks to nanoseconds.
 class Clock {
  public:
-  // Takes the clock that the kernel itself uses: it checks that the counter is stable and the same on all processors.
+  // Returns the kernel's own clock source. The kernel checks that the counter is stable and the same on all processors.
   static Clock find();
 
   capture::ClockKind kind() const { return kind_; }

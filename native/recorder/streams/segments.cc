@@ -24,15 +24,15 @@ namespace {
 constexpr size_t kPageSize = 4096;
 constexpr std::string_view kUnfinished = ".new";
 
-// Fills a new segment with zeros, which it has anyway. Then its pages are in memory, with blocks of their own on the
-// disk: to map them for writing costs a tenth of what it costs the file system to find both at a fault of each.
+// Writes zeros over a new segment. Then its pages are in memory with blocks on disk, and each later page fault is ten
+// times cheaper.
 void fill(int file, size_t offset) {
   static std::array<char, kSegmentSize> zeros;
   ssize_t ignored = pwrite(file, zeros.data(), zeros.size(), static_cast<off_t>(offset));
   static_cast<void>(ignored);
 }
 
-// Faults every page in for writing. The segment is not in use yet, and zero.
+// Faults every page in for writing. The segment is still unused and zero.
 void populate(char* segment) {
 #ifdef MADV_POPULATE_WRITE
   if (madvise(segment, kSegmentSize, MADV_POPULATE_WRITE) == 0) return;
@@ -40,8 +40,8 @@ void populate(char* segment) {
   for (size_t page = 0; page < kSegmentSize; page += kPageSize) const_cast<volatile char*>(segment)[page] = 0;
 }
 
-// Whether the process's limit allows a file of this size. Writing beyond the limit ends a program that does not ignore
-// SIGXFSZ.
+// Returns whether the process's limit allows a file of this size. Writing beyond it raises SIGXFSZ, which ends most
+// programs.
 bool may_reach(size_t size) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
@@ -85,7 +85,7 @@ char* SegmentFile::segment(size_t offset) {
   if (segment != nullptr) return segment;
   int error = 0;
   bool is_there = BackgroundThread::instance().perform([&] {
-    segment = take_ready(offset);  // it may have been in the making
+    segment = take_ready(offset);  // the background thread may have just prepared it
     if (segment == nullptr) segment = map(offset);
     error = errno;
   });
@@ -96,19 +96,19 @@ char* SegmentFile::segment(size_t offset) {
 void SegmentFile::prepare(size_t offset) {
   BackgroundThread::instance().post([file = shared_from_this(), offset] {
     char* segment = file->map(offset);
-    // Without space the stream will find out by itself, and stop with the reason.
+    // Without space the stream stops itself later, with the reason.
     if (segment == nullptr) return;
     populate(segment);
     file->keep_ready(segment, offset);
   });
 }
 
-// Called on the background thread.
+// Runs on the background thread.
 char* SegmentFile::map(size_t offset) const {
   int file = open(path_.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return nullptr;
   void* segment = MAP_FAILED;
-  // Space on the disk, not only in the file's length: writing into a hole of a full disk is a SIGBUS.
+  // Allocate blocks on disk, not only file length: writing into a hole on a full disk raises SIGBUS.
   int error = EFBIG;
   struct stat status{};
   bool is_new = fstat(file, &status) == 0 && static_cast<size_t>(status.st_size) <= offset;

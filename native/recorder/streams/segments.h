@@ -1,5 +1,5 @@
-// The mapped segments of stream files, made ready in the background: page faults and unmapping are the expensive part
-// of writing, and the recorded threads should not wait for them.
+// The mapped segments of stream files, prepared in the background. Page faults and unmapping are the expensive part of
+// writing, and recorded threads should not wait for them.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +10,24 @@
 
 namespace framedex::recorder {
 
-// A file that grows by segments. Owned by its stream and by the work still to be done on it. Only the background thread
-// opens it, and closes it again once a segment is mapped.
+// A file that grows by segments. Its stream and its pending work own it. Only the background thread opens it, and
+// closes it once a segment is mapped.
 class SegmentFile : public std::enable_shared_from_this<SegmentFile> {
  public:
-  // Creates `PATH.new`, which publish() calls `path`: readers see no file without its header. nullptr with errno set if
-  // it cannot be made.
+  // Creates `PATH.new`, which publish() renames to `path`, so readers never see a file without its header. Returns
+  // nullptr with errno set on failure.
   static std::shared_ptr<SegmentFile> create(const std::string& path);
   bool publish();
-  // Removes the file again, without touching errno.
+  // Removes the file. Preserves errno.
   void discard() const;
   explicit SegmentFile(std::string path) : path_(std::move(path)) {}
   ~SegmentFile();
   SegmentFile(const SegmentFile&) = delete;
   SegmentFile& operator=(const SegmentFile&) = delete;
 
-  // The segment at a file offset, mapped, with space on the disk behind it; nullptr with errno set if there is none.
+  // Returns the segment at a file offset, mapped and allocated on disk; nullptr with errno set on failure.
   char* segment(size_t offset);
-  // Makes the segment at `offset` ready for segment(), in the background.
+  // Prepares the segment at `offset` for segment(), in the background.
   void prepare(size_t offset);
 
  private:
@@ -36,13 +36,13 @@ class SegmentFile : public std::enable_shared_from_this<SegmentFile> {
   void keep_ready(char* segment, size_t offset);
 
   std::string path_;
-  std::mutex mutex_;  // of what follows: the segment that is ready, and where in the file
+  std::mutex mutex_;  // guards the prepared segment and its offset in the file
   char* ready_ = nullptr;
   size_t ready_offset_ = 0;
 };
 
 void unmap_segment(char* segment);
-// Unmaps in the background.
+// Unmaps a segment in the background.
 void retire_segment(char* segment);
 
 }  // namespace framedex::recorder

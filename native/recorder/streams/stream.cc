@@ -65,11 +65,11 @@ Stream::~Stream() {
 }
 
 bool Stream::make_room() {
-  // A header's worth is always left for the padding record.
+  // Always leave a header's worth of space for the padding record.
   char* end = segment_ + kSegmentSize - sizeof(RecordHeader);
   if (stopped_ || pending_ > kSegmentSize / 2) return false;
   if (limit_ != end) {
-    // Half a segment is some thousand records: time enough to make the next one ready.
+    // Half a segment is several thousand records: enough time to prepare the next one.
     if (budget_ == nullptr) file_->prepare(segments_ * kSegmentSize);
     limit_ = end;
     write_base();
@@ -101,7 +101,7 @@ bool Stream::next_segment() {
   return true;
 }
 
-// Begins to write a segment.
+// Starts writing a segment.
 void Stream::enter_segment(char* segment, size_t offset) {
   seal(&header_->segments_begun, segments_begun_ + 1);
   position_of_zero_ = segments_begun_ * kSegmentSize - reinterpret_cast<uintptr_t>(segment);
@@ -115,9 +115,9 @@ void Stream::enter_segment(char* segment, size_t offset) {
   write_base();
 }
 
-// Empties the segment, and writes its number.
+// Empties the segment and writes its number.
 void Stream::empty_segment() {
-  // The number goes first: a reader that copies the segment meanwhile finds that it changed, and leaves it out.
+  // Clear the number first: a reader that copies the segment meanwhile detects the change and skips it.
   reinterpret_cast<std::atomic<uint64_t>*>(next_)->store(0, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   std::memset(next_, 0, static_cast<size_t>(segment_ + kSegmentSize - next_));
@@ -127,7 +127,7 @@ void Stream::empty_segment() {
   commit(RecordKind::kSegment);
 }
 
-// Writes the segment's base, beside a record that was begun.
+// Writes the segment's base after a record has begun.
 void Stream::write_base() {
   if (header_->kind == StreamKind::kProcess) return;
   size_t pending = pending_;

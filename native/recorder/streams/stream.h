@@ -1,4 +1,4 @@
-// A file of records, appended through a shared mapping so that what was written survives a kill.
+// A file of records, appended through a shared mapping so that written records survive a kill.
 #pragma once
 
 #include <atomic>
@@ -13,16 +13,16 @@
 
 namespace framedex::recorder {
 
-// Appends to the body of a record.
+// Appends a text to the body of a record.
 inline void copy_text(char*& target, std::string_view text) {
   std::memcpy(target, text.data(), text.size());
   target += text.size();
 }
 
-// How many segments of calls may still be made, over all threads.
+// The number of call segments that may still be created, over all threads.
 class SegmentBudget {
  public:
-  // `bytes` 0: without a limit.
+  // `bytes` 0: no limit.
   explicit SegmentBudget(uint64_t bytes)
       : is_limited_(bytes != 0), left_(static_cast<int64_t>(bytes / capture::kSegmentSize)) {}
   bool take() { return !is_limited_ || left_.fetch_sub(1, std::memory_order_relaxed) > 0; }
@@ -32,9 +32,9 @@ class SegmentBudget {
   std::atomic<int64_t> left_;
 };
 
-// The reason to write into the header when a write has failed with this errno.
+// Returns the stop reason for a write that failed with this errno.
 capture::StopReason stop_reason_of(int error);
-// What a stream says of itself; the fields are those of capture::StreamHeader.
+// The identity of a stream, with the fields of capture::StreamHeader.
 struct StreamIdentity {
   capture::StreamKind kind;
   uint64_t capture;
@@ -44,18 +44,18 @@ struct StreamIdentity {
   std::string_view thread_name;
 };
 
-// One writer at a time. After a write failed (disk full), the stream takes nothing more and says why in its header.
+// One writer at a time. After a failed write (disk full) the stream accepts no more records and stores the reason in
+// its header.
 class Stream {
  public:
-  // Creates `path`, or returns nullptr with errno set.
-  // `budget` (nullptr: none) is asked for every segment after the first.
+  // Creates `path`; returns nullptr with errno set on failure. Every segment after the first counts against `budget`
+  // (nullptr: no limit).
   static std::unique_ptr<Stream> create(const std::string& path, const StreamIdentity& identity, SegmentBudget* budget);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  // Space for the body of a record of `size` bytes, or nullptr when there is none. The space is part of the stream only
-  // after commit().
+  // Returns space for a record body of `size` bytes, or nullptr if there is none. commit() makes it part of the stream.
   char* begin(size_t size) {
     pending_ = capture::padded(sizeof(capture::RecordHeader) + size);
     if (__builtin_expect(pending_ > static_cast<size_t>(limit_ - next_), 0) && !make_room()) return nullptr;
@@ -63,8 +63,8 @@ class Stream {
   }
   void commit(capture::RecordKind kind) { publish(kind, pending_, pending_); }
 
-  // A record that is written word by word, and checked on the way: no word is read again. begin() must have given space
-  // for all of its `words`. It is part of the stream only after commit().
+  // Writes a record word by word and computes its check on the way, so no word is read back. begin() must have reserved
+  // space for all `words`. commit() makes the record part of the stream.
   class Words {
    public:
     Words(Stream* stream, capture::RecordKind kind, uint8_t detail, size_t words)
@@ -89,12 +89,12 @@ class Stream {
     capture::CheckSum sum_;
   };
 
-  // The number for the next call, from 1 on.
+  // Returns the number for the next call, from 1.
   uint64_t number_call() { return next_call_++; }
-  // What the short heads of calls and returns are counted from. begin() may change it.
+  // Returns the base of the short heads. begin() may change it.
   const capture::BaseRecord& base() const { return base_; }
 
-  // Notes in the header why something is missing. That alone does not stop the stream.
+  // Notes in the header why the stream is incomplete. Does not stop the stream.
   void note(capture::StopReason reason) {
     stop_reasons_ |= static_cast<uint64_t>(reason);
     seal(&header_->stop_reasons, stop_reasons_);
@@ -111,21 +111,21 @@ class Stream {
   Stream(std::shared_ptr<SegmentFile> file, char* segment, Clock clock, SegmentBudget* budget);
 
   bool is_ring() const { return header_->kind == capture::StreamKind::kRing; }
-  // Brings `limit_` far enough for the pending record: to the end of this segment, or into the next.
+  // Moves `limit_` past the pending record: to the end of this segment, or into the next.
   bool make_room();
   bool next_segment();
   void enter_segment(char* segment, size_t offset);
   void empty_segment();
   void write_base();
 
-  // Of the `size` bytes, `checked` are the header and what the check covers.
+  // `size` is the record's bytes, `checked` those that the header and the check cover.
   void publish(capture::RecordKind kind, size_t size, size_t checked) {
     capture::RecordHeader header{static_cast<uint8_t>(kind), 0, static_cast<uint16_t>(size / 8), 0};
     const char* body = next_ + sizeof(header);
     header.check = capture::record_check(key_, position(), header.start(), body, (checked - sizeof(header)) / 8);
     publish(header, size);
   }
-  // The record's header goes last, as one word: then the record is there, whole.
+  // Stores the record's header last, as one word, so a record is complete or absent.
   void publish(const capture::RecordHeader& header, size_t size) {
     uint64_t word;
     std::memcpy(&word, &header, sizeof(word));
@@ -134,7 +134,7 @@ class Stream {
     store(&header_->written, end);
     next_ += size;
   }
-  // That of the next record.
+  // Returns the position of the next record.
   uint64_t position() const { return position_of_zero_ + reinterpret_cast<uintptr_t>(next_); }
   static void store(void* target, uint64_t word) {
     static_cast<std::atomic<uint64_t>*>(target)->store(word, std::memory_order_release);
@@ -145,7 +145,7 @@ class Stream {
   }
 
   std::shared_ptr<SegmentFile> file_;
-  capture::StreamHeader* header_;  // the first segment stays mapped for it
+  capture::StreamHeader* header_;  // in the first segment, which stays mapped
   char* segment_;
   SegmentBudget* budget_;
   uint64_t key_;
@@ -154,14 +154,14 @@ class Stream {
   uint64_t next_call_ = 1;
   size_t segments_ = 1;  // in the file
   uint64_t segments_begun_ = 0;
-  uint64_t position_of_zero_ = 0;  // of address 0: what turns addresses in this segment into positions
+  uint64_t position_of_zero_ = 0;  // the position of address 0: converts addresses in this segment to positions
   uint64_t stop_reasons_ = 0;
   uint64_t verified_ = 0;
   uint64_t different_ = 0;
   uint64_t missing_calls_ = 0;
-  char* next_;          // where the next record goes
-  char* limit_;         // how far it may reach without a closer look
-  size_t pending_ = 0;  // size of the record begun
+  char* next_;          // start of the next record
+  char* limit_;         // records up to here need no further check
+  size_t pending_ = 0;  // size of the pending record
   bool stopped_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Reads .eh_frame: DWARF 4, section 6.4, and the Linux Standard Base's notes on augmentation and pointer encodings.
+// Parses .eh_frame: DWARF 4, section 6.4, and the Linux Standard Base's notes on augmentation and pointer encodings.
 #include "recorder/walks/frame_rule.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace framedex::recorder {
 namespace {
 
-// libgcc's look-up of the unwind entry (FDE) that covers an address.
+// libgcc's look-up of the unwind entry (FDE) for an address.
 struct UnwindBases {
   void* text;
   void* data;
@@ -23,7 +23,7 @@ constexpr uint64_t kReturnAddress = 16;
 constexpr uint8_t kOpBreg6 = 0x76;  // DW_OP_breg6: rbp plus an offset
 constexpr uint8_t kOpDeref = 0x06;
 
-// Reads bytes front to back. Beyond their end there are zeros, and `is_broken` says so.
+// Reads bytes front to back. Beyond the end it returns zeros and sets `is_broken`.
 class Cursor {
  public:
   explicit Cursor(std::string_view bytes) : bytes_(bytes) {}
@@ -105,13 +105,13 @@ class Cursor {
   bool broken_ = false;
 };
 
-// Where a register's value in the caller is found.
+// The location of a register's value in the caller.
 struct RegisterRule {
   enum Kind { kSame, kAtCfa, kUndefined, kOther } kind = kSame;
   int64_t offset = 0;
 };
 
-// A row of the table that call frame instructions describe; registers that the walk does not follow are left out.
+// A row of the table that call frame instructions describe, with only the registers that the walk follows.
 struct Row {
   uint64_t cfa_register = 0;
   int64_t cfa_offset = 0;
@@ -129,7 +129,7 @@ struct CommonEntry {
   std::string_view instructions;
 };
 
-// False where the entry ends within itself.
+// Returns false if the entry is truncated.
 bool read_common_entry(std::string_view entry, CommonEntry* common) {
   Cursor cursor(entry);
   cursor.take(4);  // CIE id
@@ -166,7 +166,7 @@ class RowMachine {
 
   Row row;
 
-  // False where an instruction is not understood. `initial` is the row that the common entry left, for `restore`.
+  // Returns false for an unknown instruction. `initial` is the row after the common entry, for `restore`.
   bool run(std::string_view instructions, const Row& initial) {
     Cursor cursor(instructions);
     while (!cursor.at_end() && !passed_) {
@@ -285,7 +285,7 @@ class RowMachine {
     }
   }
 
-  // Damaged factors may be of any size: what is too large wraps around.
+  // Factors from damaged data may be of any size: overflow wraps around.
   int64_t scaled(uint64_t factor) const {
     return static_cast<int64_t>(factor * static_cast<uint64_t>(common_.data_alignment));
   }
@@ -311,7 +311,8 @@ class RowMachine {
   size_t depth_ = 0;
 };
 
-// GCC's prologue for a realigned stack: the CFA is the word at rbp plus an offset. False for other expressions.
+// Matches GCC's prologue for a realigned stack: the CFA is the word at rbp plus an offset. Returns false for other
+// expressions.
 bool is_word_at_rbp(std::string_view expression, int64_t* offset) {
   Cursor cursor(expression);
   if (cursor.read<uint8_t>() != kOpBreg6) return false;
@@ -319,7 +320,7 @@ bool is_word_at_rbp(std::string_view expression, int64_t* offset) {
   return cursor.read<uint8_t>() == kOpDeref && cursor.at_end() && !cursor.is_broken();
 }
 
-// What follows the length that an entry begins with.
+// Returns an entry without its leading length.
 std::string_view body_of_entry(const char* entry) {
   uint32_t length;
   std::memcpy(&length, entry, sizeof(length));
@@ -358,8 +359,8 @@ FrameRule rule_of_entry(const UnwindEntry& entry, uintptr_t begin, uintptr_t tar
   CommonEntry common;
   if (!read_common_entry(entry.common, &common) || common.is_signal_frame) return FrameRule::exotic();
   Cursor cursor(entry.function);
-  cursor.take(4);                                                  // how far back the common entry is
-  cursor.take(2 * Cursor::encoded_size(common.pointer_encoding));  // where the function begins, and its size
+  cursor.take(4);                                                  // distance back to the common entry
+  cursor.take(2 * Cursor::encoded_size(common.pointer_encoding));  // start and size of the function
   if (common.has_augmentation) cursor.take(cursor.unsigned_leb());
   if (cursor.is_broken()) return FrameRule::exotic();
 
@@ -373,7 +374,7 @@ FrameRule rule_of_entry(const UnwindEntry& entry, uintptr_t begin, uintptr_t tar
 
 FrameRule compute_rule(uintptr_t return_address, uintptr_t evaluator) {
   UnwindBases bases{};
-  // The call is at the byte before: a call that does not return may be the last instruction of its function.
+  // The call is at the byte before: a call that never returns may be the last instruction of its function.
   uintptr_t target = return_address - 1;
   auto* found = static_cast<const char*>(_Unwind_Find_FDE(reinterpret_cast<void*>(target), &bases));
   if (found == nullptr) return FrameRule::unknown();

@@ -1,4 +1,4 @@
-// How a frame leads to its caller: the part of DWARF call frame information that real code uses, in one word.
+// The rule that leads from a frame to its caller: the commonly used part of DWARF call frame information, in one word.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +6,18 @@
 
 namespace framedex::recorder {
 
-// At a call site, the caller's stack pointer (the CFA) is a register plus an offset, the return address lies 8 bytes
-// below the CFA, and the caller's rbp is either still in rbp or saved at a fixed distance from the CFA. What is beyond
-// that form is `exotic`, and left to libgcc.
+// At a call site, the caller's stack pointer (the CFA) is a register plus an offset. The return address is 8 bytes
+// below the CFA. The caller's rbp is still in rbp, or saved at a fixed distance from the CFA. Rules of any other form
+// are `exotic` and left to libgcc.
 class FrameRule {
  public:
-  FrameRule() = default;  // not initialized: arrays of rules are only written as far as a walk goes
+  FrameRule() = default;  // not initialised: a walk writes only the part of an array that it needs
 
   static FrameRule end() { return FrameRule(kEnd); }
-  // No unwind entry covers the address: code made at run time, or the end of a foreign stack.
+  // No unwind entry covers the address: JIT code, or the end of a foreign stack.
   static FrameRule unknown() { return FrameRule(kEnd | kUnknown); }
   static FrameRule exotic() { return FrameRule(kExotic); }
-  // `cfa_offset` and `saved_rbp_offset` (from the CFA) must fit 24 bits; see fits().
+  // `cfa_offset` and `saved_rbp_offset` (from the CFA) must fit in 24 bits; see fits().
   static FrameRule standard(bool cfa_from_rbp, bool cfa_is_indirect, int64_t cfa_offset, bool saves_rbp,
                             int64_t saved_rbp_offset);
   static bool fits(int64_t offset) { return offset >= -(1 << 23) && offset < (1 << 23); }
@@ -25,7 +25,7 @@ class FrameRule {
   static FrameRule from_bits(uint64_t bits) { return FrameRule(bits); }
 
   uint64_t bits() const { return bits_; }
-  // The frame of code compiled with frame pointers: CFA = rbp + 16, the caller's rbp at [rbp].
+  // Code compiled with frame pointers: CFA = rbp + 16, the caller's rbp at [rbp].
   bool is_frame_pointer() const { return static_cast<int64_t>(bits_) < 0; }
   bool is_end() const { return (bits_ & kEnd) != 0; }
   bool is_unknown() const { return (bits_ & kUnknown) != 0; }
@@ -33,10 +33,10 @@ class FrameRule {
   bool is_exotic() const { return (bits_ & kExotic) != 0; }
   bool needs_care() const { return (bits_ & (kEnd | kExotic | kCfaIndirect)) != 0; }
   bool cfa_from_rbp() const { return (bits_ & kCfaFromRbp) != 0; }
-  // The CFA is not register + offset but the word stored there (GCC's realigned stacks).
+  // The CFA is the word stored at register + offset (GCC's realigned stacks).
   bool cfa_is_indirect() const { return (bits_ & kCfaIndirect) != 0; }
   bool saves_rbp() const { return (bits_ & kSavesRbp) != 0; }
-  // The frame is _PyEval_EvalFrameDefault's.
+  // The frame belongs to _PyEval_EvalFrameDefault.
   bool is_evaluator() const { return (bits_ & kEvaluator) != 0; }
   int64_t cfa_offset() const { return static_cast<int64_t>(bits_ << 32) >> 40; }
   int64_t saved_rbp_offset() const { return static_cast<int64_t>(bits_ << 8) >> 40; }
@@ -58,17 +58,18 @@ class FrameRule {
   uint64_t bits_;
 };
 
-// An entry of .eh_frame that covers a function, and the one that it shares with others; both without their lengths.
+// An .eh_frame entry that covers a function (FDE), and its common entry (CIE); both without their lengths.
 struct UnwindEntry {
   std::string_view common;
   std::string_view function;
 };
 
-// The rule at `target`, an address in the function that begins at `begin`. Exotic where the entry cannot be read.
+// Returns the rule at `target`, an address in the function that begins at `begin`. Exotic if the entry cannot be
+// parsed.
 FrameRule rule_of_entry(const UnwindEntry& entry, uintptr_t begin, uintptr_t target);
 
-// The rule at a return address, worked out from its unwind entry. `evaluator` is the start of
-// _PyEval_EvalFrameDefault, 0 if unknown. Asks the loader: not for the path of a repeated stack.
+// Computes the rule at a return address from its unwind entry. `evaluator` is the start of _PyEval_EvalFrameDefault, 0
+// if unknown. Queries the loader, so it is not for the path of a repeated stack.
 FrameRule compute_rule(uintptr_t return_address, uintptr_t evaluator);
 
 }  // namespace framedex::recorder

@@ -30,7 +30,7 @@ Value read(uintptr_t base, int offset) {
 using Words = Reads<uintptr_t>::Writer;
 using Bytes = Reads<uint8_t>::Writer;
 
-// Reads a word or a byte and notes what was read.
+// Reads a word or a byte and logs the read.
 uintptr_t read_logged(uintptr_t base, int offset, Words& log) {
   auto value = read<uintptr_t>(base, offset);
   log.note(base + static_cast<uintptr_t>(offset), value);
@@ -68,9 +68,9 @@ std::string encode(uintptr_t data, size_t length) {
   return text;
 }
 
-// CPython 3.11 gives a code object nothing to tell it from another that comes to lie at its address later, its name and
-// its tables at theirs. So the deaths of code objects are counted by address. Addresses that share a counter
-// cost a little: the recorder then writes down once more a code object that it has seen.
+// CPython 3.11 code objects have no version: a later one at the same address may even have its name and tables at the
+// same addresses. So the deaths of code objects are counted by address. If addresses share a counter, the recorder only
+// writes a known code object again.
 std::array<std::atomic<uint64_t>, 1024> code_deaths{};
 using Deallocate = void (*)(void*);
 Deallocate deallocate_code = nullptr;
@@ -89,18 +89,18 @@ void count_code_deaths(uintptr_t code_type, int deallocate) {
   *slot = count_and_deallocate;
 }
 
-// The code object of a frame. From 3.14 on, the frame's reference to it has a tag in its low bits.
+// Returns a frame's code object. From 3.14 on, the reference has a tag in its low bits.
 constexpr uintptr_t code_of(const PythonLayout& layout, uintptr_t reference) {
   return layout.frame_code_tag < 0 ? reference : reference & ~static_cast<uintptr_t>(layout.frame_code_tag);
 }
 
-// Inlined, and field by field: a frame that is put together elsewhere and copied waits for its own stores.
+// Inlined and written field by field: copying a frame built elsewhere would wait for its stores.
 [[gnu::always_inline]] inline void read_frame(const PythonLayout& layout, uintptr_t address, Words& log,
                                               PythonFrame* frame) {
   auto code = code_of(layout, read_logged(address, layout.frame_code, log));
   auto instruction = read_logged(address, layout.frame_instruction, log);
-  // Another code object may come to lie at this address. From 3.12 on, each has a version of its own: 4 bytes, and what
-  // lies beside them in the word does not change while the code object lives.
+  // Another code object may later be at this address. From 3.12 on, each has its own 4-byte version. The other half of
+  // that word does not change while the code object lives.
   bool has_version = layout.code_version >= 0;
   auto identity = has_version ? read_logged(code, layout.code_version, log)
                               : read_logged(reinterpret_cast<uintptr_t>(&deaths_at(code)), 0, log);
@@ -112,8 +112,8 @@ constexpr uintptr_t code_of(const PythonLayout& layout, uintptr_t reference) {
   frame->is_returning = false;
 }
 
-// Whether no traceback shows this frame, since it stands before its code's first traceable instruction. From 3.13 on
-// there is one of the interpreter's own under a constructor that is called often.
+// Returns whether tracebacks omit this frame because it is before its code's first traceable instruction. From 3.13 on,
+// the interpreter puts such a frame below a specialised constructor call.
 bool is_incomplete(const PythonLayout& layout, const PythonFrame& frame) {
   constexpr uint32_t kInstructionSize = 2;
   if (layout.code_first_traceable < 0) return false;
@@ -177,14 +177,14 @@ size_t PythonRuntime::walk(uintptr_t thread_state, PythonFrame* frames, size_t c
 
 uintptr_t PythonRuntime::current_thread_state() const {
   if (layout_ == nullptr || is_initialized_() == 0) return 0;
-  // While the interpreter goes down, other threads' states are freed under them.
+  // During finalization the states of other threads are freed while these threads run.
   if (is_finalizing_ != nullptr && is_finalizing_() != 0 && !is_main_thread()) return 0;
   return reinterpret_cast<uintptr_t>(thread_state_());
 }
 
-// A frame is unlinked before what it holds is destroyed (3.11: only a run's entry frame), and a destroyed jax.Array
-// calls the runtime. The frame then still lies where the interpreter pushed it: right behind the innermost linked one,
-// below the top of the thread's frame stack.
+// A frame is unlinked before its locals are destroyed (3.11: only a run's entry frame), and a destroyed jax.Array calls
+// the runtime. The frame is still where the interpreter pushed it. It follows the innermost linked frame, below the top
+// of the thread's frame stack.
 size_t PythonRuntime::walk_returning_frame(uintptr_t thread_state, uintptr_t frame, PythonFrame* frames,
                                            ReadLog* log) const {
   Words words(&log->python_words);
@@ -209,8 +209,8 @@ size_t PythonRuntime::walk_returning_frame(uintptr_t thread_state, uintptr_t fra
   return 1;
 }
 
-// CPython 3.11: a run ends with an entry frame, and the _PyCFrame it was entered through is a local of its evaluator.
-// Since 3.12 a run ends at a shim frame, itself a local of its evaluator: by its address, no other frame.
+// CPython 3.11: a run ends at an entry frame, entered through a _PyCFrame that is a local of the run's evaluator. From
+// 3.12 on, a run ends at a shim frame, which is itself a local of the evaluator.
 template <size_t index>
 size_t PythonRuntime::walk_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const {
   constexpr const PythonLayout& layout = kPythonLayouts[index];

@@ -1,4 +1,4 @@
-// The CPython in this process, if there is one: found at run time, so that one build serves every version.
+// The CPython in this process, if any. It is found at run time, so one build supports every version.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace framedex::recorder {
 
-// A frame of the interpreter's own chain. `code` stays alive as long as the frame is on the stack.
+// A frame of the interpreter's own chain. `code` stays alive while the frame is on the stack.
 struct PythonFrame {
   uintptr_t code;
-  uint32_t instruction;  // byte offset into the code's instructions
-  uint32_t identity;     // tells apart two code objects that had the same address
-  uintptr_t marker;      // on a run's last frame: an address inside the native frame that runs the run; else 0
-  bool is_shim;          // a marker of 3.12 and later that ends a run and is no frame of the program
-  bool is_returning;     // unlinked already, but still being cleared: what it held is being destroyed
+  uint32_t instruction;  // byte offset in the code's instructions
+  uint32_t identity;     // distinguishes two code objects at the same address
+  uintptr_t marker;      // on a run's last frame: an address inside the native frame that evaluates the run; else 0
+  bool is_shim;          // a marker of 3.12 and later that ends a run; not a frame of the program
+  bool is_returning;     // already unlinked, while its locals are being destroyed
 };
 
-// What is copied of a code object when it is first seen.
+// The data copied from a code object when it is first seen.
 struct CodeText {
   std::string filename;
   std::string qualname;
@@ -30,19 +30,20 @@ struct CodeText {
 
 class PythonRuntime {
  public:
-  // Looks the interpreter up among the loaded libraries. Without one, or with an unsupported one, walks nothing.
+  // Finds the interpreter among the loaded libraries. Without a supported one, walks return no frames.
   static PythonRuntime find();
 
-  // Why Python frames are not recorded, empty if they are: no interpreter, or a version without a known layout.
+  // Why Python frames are not recorded: no interpreter, or a version without a known layout. Empty if they are
+  // recorded.
   const std::string& problem() const { return problem_; }
   const std::string& version() const { return version_; }
-  // The start of _PyEval_EvalFrameDefault, 0 if its symbol is not exported.
+  // Returns the start of _PyEval_EvalFrameDefault, 0 if its symbol is not exported.
   uintptr_t evaluator() const { return evaluator_; }
 
-  // The calling thread's state, 0 where it has none or the interpreter is not in a state to be looked at.
+  // Returns the calling thread's state. Returns 0 if it has none, or if the interpreter cannot be inspected now.
   uintptr_t current_thread_state() const;
-  // The Python frames of the calling thread, innermost first; what was read goes into `log`. Needs no GIL: only this
-  // thread changes its own chain.
+  // Walks the Python frames of the calling thread, innermost first, and logs every read in `log`. Needs no GIL: only
+  // this thread changes its own chain.
   size_t walk(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const;
   CodeText read_code(uintptr_t code) const;
 
@@ -50,9 +51,9 @@ class PythonRuntime {
   using ThreadState = void* (*)();
   using Predicate = int (*)();
 
-  // Writes the frame that the thread is returning from, if there is one; returns how many it wrote.
+  // Writes the frame that the thread is returning from, if any. Returns the number of frames written.
   size_t walk_returning_frame(uintptr_t thread_state, uintptr_t frame, PythonFrame* frames, ReadLog* log) const;
-  // The walk for kPythonLayouts[index]: compiled for each, so that where a field lies is part of the instruction.
+  // Walks with kPythonLayouts[index]. Compiled once per layout, so field offsets are constants in the instructions.
   template <size_t index>
   size_t walk_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const;
   std::string read_text(uintptr_t text) const;

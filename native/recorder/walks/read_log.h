@@ -1,4 +1,4 @@
-// What a walk read of the thread's memory, to find out later whether it is unchanged.
+// The memory reads of a walk, kept to check later that nothing has changed.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace framedex::recorder {
 
-// Places in memory, and what was read there, in that order.
+// Addresses and the values read there, in order.
 template <typename Value>
 class Reads {
   struct Read {
@@ -22,21 +22,22 @@ class Reads {
     count_ = 0;
     is_complete_ = true;
   }
-  // False where there were more than kCapacity.
+  // False if there were more than kCapacity reads.
   bool is_complete() const { return is_complete_; }
 
   size_t count() const { return count_; }
-  // Whether all are unchanged. Compared in their order, with an early exit, so that a place is only read if those
-  // before it are unchanged.
+  // Returns whether all values are unchanged. Compares in order and stops early, so an address is read only if all
+  // values before it are unchanged.
   bool still_hold() const { return unchanged_from(0) == count_; }
-  // The same in any order, several at a time: for what can be read whatever has changed, as a thread's own stack.
+  // Like still_hold(), but in any order and several at a time. Only for memory that is always readable, such as the
+  // thread's own stack.
   bool still_hold_together() const {
     Value changed = 0;
 #pragma GCC unroll 4
     for (size_t i = 0; i < count_; ++i) changed |= *reads_[i].address ^ reads_[i].value;
     return changed == 0;
   }
-  // The first from `begin` on that reads otherwise now, or the count of all.
+  // Returns the index of the first changed value from `begin` on, or the count of all.
   size_t unchanged_from(size_t begin) const {
     size_t i = begin;
     while (i < count_ && __builtin_expect(*reads_[i].address == reads_[i].value, 1)) ++i;
@@ -48,7 +49,7 @@ class Reads {
     std::memcpy(reads_, other.reads_, count_ * sizeof(Read));
   }
 
-  // Appends. A local of the walk, so that its position can stay in a register.
+  // Appends reads. A local of the walk, so that its position can stay in a register.
   class Writer {
    public:
     explicit Writer(Reads* reads) : reads_(reads), next_(reads->reads_ + reads->count_) {}
@@ -64,7 +65,7 @@ class Reads {
       }
     }
 
-    // Those of another walk, from the first up to the last.
+    // Appends reads [first, last) of another walk.
     void note(const Reads& other, size_t first, size_t last) {
       auto room = static_cast<size_t>(reads_->reads_ + kCapacity - next_);
       size_t count = last - first;
@@ -85,15 +86,15 @@ class Reads {
  private:
   size_t count_ = 0;
   bool is_complete_ = true;
-  // Not initialized: pages of it that no walk reaches cost nothing.
+  // Not initialised: pages that no walk reaches cost nothing.
   Read reads_[kCapacity];
 };
 
-// All that a walk depends on: if it is unchanged, the stack is the same. Each address comes from what was read before
-// it, so that an address is only read after what led to it was found unchanged.
+// All memory that a walk depends on: if it is unchanged, the stack is the same. Each address comes from an earlier
+// read. So an address is read again only after the reads that led to it were found unchanged.
 struct ReadLog {
   Reads<uintptr_t> python_words;
-  Reads<uint8_t> python_bytes;  // in memory that the words have led to
+  Reads<uint8_t> python_bytes;  // in memory that the words point to
   Reads<uintptr_t> native_words;
 
   void clear() {
@@ -104,7 +105,7 @@ struct ReadLog {
   bool is_complete() const {
     return python_words.is_complete() && python_bytes.is_complete() && native_words.is_complete();
   }
-  // The Python frames' reads first: stacks that start alike differ there sooner than in the native part.
+  // Compares the Python reads first: stacks with the same start differ there sooner than in the native part.
   bool still_holds() const {
     return python_words.still_hold() && python_bytes.still_hold() && native_words.still_hold_together();
   }

@@ -19,7 +19,7 @@ FrameRule RuleCache::rule_from_loader(uintptr_t return_address) const {
 
 FrameRule RuleCache::add(uintptr_t return_address) {
   FrameRule rule = rule_from_loader(return_address);
-  // Code made at run time may get an unwind entry later, or be replaced at any time.
+  // JIT code may get an unwind entry later, or be replaced at any time.
   if (rule.is_unknown()) return rule;
   std::lock_guard lock(mutex_);
   Table* table = tables_.back().get();

@@ -1,4 +1,4 @@
-// The frame rules of the return addresses met so far: found without a lock, computed once.
+// A cache of frame rules by return address. Look-up is lock-free; each rule is computed once.
 #pragma once
 
 #include <atomic>
@@ -11,9 +11,9 @@
 
 namespace framedex::recorder {
 
-// A hash table with open addressing; writers take a lock, readers none. A table that is three quarters full gives way
-// to one of twice its size and is never freed, so that its readers stay safe (all old ones together are no larger than
-// the newest).
+// A hash table with open addressing. Writers take a lock, readers do not. A table that is three quarters full is
+// replaced by one of twice its size. Old tables are never freed, so their readers stay safe; together they are no
+// larger than the newest.
 class RuleCache {
  public:
   explicit RuleCache(uintptr_t evaluator) : evaluator_(evaluator) {
@@ -21,7 +21,7 @@ class RuleCache {
     publish();
   }
 
-  // The rule of a return address. Takes a lock only for an address it has not seen.
+  // Returns the rule of a return address. Takes a lock only for a new address.
   FrameRule find(uintptr_t return_address) {
     const Table& table = *current_.load(std::memory_order_acquire);
     size_t index = table.index_of(return_address);
@@ -30,7 +30,7 @@ class RuleCache {
       uintptr_t address = slot.address.load(std::memory_order_acquire);
       if (__builtin_expect(address == return_address, 1)) {
         uint64_t rule = slot.rule.load(std::memory_order_acquire);
-        // clear() may have emptied the slot, and an insertion refilled it, between the two loads.
+        // Between the two loads, clear() may have emptied the slot and an insertion refilled it.
         if (__builtin_expect(slot.address.load(std::memory_order_relaxed) == return_address, 1)) {
           return FrameRule::from_bits(rule);
         }
@@ -39,7 +39,7 @@ class RuleCache {
     }
   }
 
-  // Forgets everything: what was unloaded may have been replaced by other code at the same address.
+  // Forgets all rules: other code may have been loaded at the same addresses.
   void clear();
 
  private:
@@ -51,7 +51,7 @@ class RuleCache {
   };
   struct Table {
     explicit Table(size_t size) : slots(new Slot[size]), mask(size - 1) {}
-    // Cheap on purpose: it lies on the path from one frame to the next, and return addresses differ in their low bits.
+    // Cheap on purpose: it is on the path between two frames, and return addresses differ in their low bits.
     size_t index_of(uintptr_t address) const { return address & mask; }
     void insert(uintptr_t address, uint64_t rule);
 

@@ -1,4 +1,4 @@
-// Where a stack begins.
+// The starting point of a stack.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct StartRegisters {
   uintptr_t rbp;  // the frame's rbp
 };
 
-// Those of the caller of a function with a frame pointer, whose __builtin_frame_address(0) is `frame`.
+// Returns the registers of the caller of a function with a frame pointer, whose __builtin_frame_address(0) is `frame`.
 inline StartRegisters registers_of_caller(const void* frame) {
   const auto* words = static_cast<const uintptr_t*>(frame);
   return {words[1], reinterpret_cast<uintptr_t>(words + 2), words[0]};

@@ -22,8 +22,8 @@ struct LibgccWalk {
 
 _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
   auto& walk = *static_cast<LibgccWalk*>(argument);
-  // In a callback of _Unwind_Backtrace, the "CFA" of the context is still that of the next inner frame: the stack
-  // pointer of the frame visited.
+  // In a callback of _Unwind_Backtrace, the context's "CFA" is still that of the next inner frame: this frame's stack
+  // pointer.
   auto sp = static_cast<uintptr_t>(_Unwind_GetCFA(context));
   if (sp < walk.innermost) return _URC_NO_REASON;
   if (walk.count == walk.capacity) return _URC_END_OF_STACK;
@@ -40,7 +40,7 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
 
 uintptr_t word_at(uintptr_t address) { return *reinterpret_cast<const uintptr_t*>(address); }
 
-// A walk by rules, at one of its frames.
+// A walk with rules, positioned at one of its frames.
 class RuleWalk {
  public:
   RuleWalk(const StartRegisters& start, uintptr_t stack_end, WalkedFrame* frames, size_t capacity,
@@ -64,19 +64,19 @@ class RuleWalk {
   bool can_replay() const { return can_replay_; }
   bool needs_start_rbp() const { return needs_start_rbp_; }
 
-  // Goes on to the next frame. False where the rule is exotic or the stack is not what it says.
+  // Advances to the next frame. Returns false if the rule is exotic or the stack contradicts it.
   bool step(FrameRule rule) {
     if (rule.is_exotic()) return false;
     *next_++ = {pc_, sp_, rule, rbp_, rbp_slot_, writer_.count()};
     if (rule.is_end()) {
       is_at_end_ = true;
-      // Code without unwind information was made at run time, and may be replaced at any time.
+      // Code without unwind information is JIT code, and may be replaced at any time.
       if (rule.is_unknown()) can_replay_ = false;
       return true;
     }
     if (rule.cfa_from_rbp()) note_use_of_rbp();
     uintptr_t cfa;
-    // Branches instead of sums: then the way from frame to frame does not wait for the look-up of a rule.
+    // Branches instead of sums, so that the next frame's address does not wait for the look-up of a rule.
     if (__builtin_expect(rule.is_frame_pointer(), 1)) {
       cfa = rbp_ + 16;
     } else {
@@ -101,8 +101,8 @@ class RuleWalk {
     return true;
   }
 
-  // Takes the rest of an earlier walk from `frame` on, where this one is, as far as what that read is unchanged.
-  // Returns where the earlier walk cannot help before.
+  // Copies the rest of an earlier walk from `frame` on, up to the first read that has changed. Returns the frame
+  // of `before` to compare next.
   const WalkedFrame* take_over(const NativeStack& before, const WalkedFrame* frame) {
     const WalkedFrame* end = before.frames() + before.count();
     const Reads<uintptr_t>& reads = before.reads();
@@ -120,20 +120,20 @@ class RuleWalk {
     pc_ = last->pc;
     sp_ = last->sp;
     rbp_slot_ = last->rbp_slot;
-    // What no rule had made use of was not compared.
+    // A saved rbp that no rule used was not compared.
     rbp_ = rbp_slot_ == kNoted || rbp_slot_ == kStart ? last->rbp : word_at(rbp_slot_);
     return last + 1;
   }
 
  private:
-  // In place of an address: rbp is noted already, or that of the start.
+  // Values of rbp_slot_ that are not an address: rbp is already logged, or it is the start's.
   static constexpr uintptr_t kNoted = 0;
   static constexpr uintptr_t kStart = 1;
 
   // Strictly between the stack pointer and the end of the stack, and aligned.
   bool is_on_stack(uintptr_t address) const { return address > sp_ && address < stack_end_ && address % 8 == 0; }
 
-  // Where rbp was read counts only if a rule makes use of it.
+  // Logs the read of rbp once a rule uses it.
   void note_use_of_rbp() {
     if (rbp_slot_ == kStart) {
       needs_start_rbp_ = true;
@@ -177,7 +177,7 @@ void Unwinder::walk_with_libgcc(uintptr_t innermost, NativeStack* stack) {
   LoaderLock lock;
   _Unwind_Backtrace(visit, &walk);
   if (walk.count > 0 && walk.count < stack->capacity_) {
-    // libgcc ends with the frame for which it has no unwind entry, and hands out the one before's in its place.
+    // libgcc ends with the frame for which it has no unwind entry, and reports the previous frame in its place.
     WalkedFrame& last = frames[walk.count - 1];
     if (rules_.find(last.pc).is_unknown()) last.rule = FrameRule::unknown();
   }
@@ -188,7 +188,7 @@ void Unwinder::walk_with_libgcc(uintptr_t innermost, NativeStack* stack) {
 
 bool Unwinder::walk_with_rules(const StartRegisters& start, uintptr_t stack_end, const NativeStack& before,
                                NativeStack* stack) {
-  // Not on the thread's own stack: the bounds would mean nothing.
+  // Not on the thread's own stack: the bounds do not apply.
   if (start.sp >= stack_end) return false;
   stack->reads_.clear();
   RuleWalk walk(start, stack_end, stack->frames_.get(), stack->capacity_, &stack->reads_);
@@ -227,7 +227,7 @@ uintptr_t find_stack_end() {
   pthread_t thread = pthread_self();
   int error = 0;
   auto read = [&] { error = pthread_getattr_np(thread, &attributes); };
-  // Of the main thread, the C library finds it in a file (/proc/self/maps).
+  // For the main thread, the C library parses a file (/proc/self/maps).
   bool is_main_thread = syscall(SYS_gettid) == getpid();
   if (!is_main_thread) {
     read();

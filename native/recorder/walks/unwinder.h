@@ -11,18 +11,18 @@
 
 namespace framedex::recorder {
 
-// One native frame. Its locals lie from its stack pointer up to that of the next frame outward.
+// One native frame. Its locals are between its stack pointer and that of the next outer frame.
 struct WalkedFrame {
-  uintptr_t pc;  // return address into this frame (for a signal frame: the interrupted instruction + 1)
+  uintptr_t pc;  // return address into this frame (signal frame: the interrupted instruction + 1)
   uintptr_t sp;
-  FrameRule rule;  // what led from this frame to the next; without offsets where libgcc did the walk
-  // What else the walk knew here, if it went by rules: rbp, where that was read, and how many words had been noted.
+  FrameRule rule;  // leads from this frame to the next; without offsets after a walk by libgcc
+  // Set by walks with rules only: rbp, the address where rbp was read, and the number of words read so far.
   uintptr_t rbp;
   uintptr_t rbp_slot;
   size_t reads;
 };
 
-// The frames of a walk, innermost first, and what it read. Allocated once, for the deepest stack.
+// The frames of a walk, innermost first, and its reads. Allocated once, for the deepest stack.
 class NativeStack {
  public:
   explicit NativeStack(size_t capacity) : frames_(new WalkedFrame[capacity]), capacity_(capacity) {}
@@ -30,12 +30,12 @@ class NativeStack {
   const WalkedFrame* frames() const { return frames_.get(); }
   size_t count() const { return count_; }
   bool is_truncated() const { return count_ == capacity_; }
-  // Whether it passes the frame of a signal handler: what that interrupted may hold any lock.
+  // Whether the walk passes a signal handler's frame: the interrupted code may hold any lock.
   bool has_signal() const { return has_signal_; }
-  // Whether it depends on nothing but what was read, `pc` and `sp` of its start, and its rbp where that is needed.
+  // Whether the stack depends only on its reads, the start's `pc` and `sp`, and the start's rbp if needs_start_rbp().
   bool can_replay() const { return can_replay_; }
   bool needs_start_rbp() const { return needs_start_rbp_; }
-  // Return addresses, and a saved rbp where an outer frame's rule uses it.
+  // Return addresses, and each saved rbp that an outer frame's rule uses.
   const Reads<uintptr_t>& reads() const { return reads_; }
   void clear() {
     count_ = 0;
@@ -54,38 +54,37 @@ class NativeStack {
   Reads<uintptr_t> reads_;
 };
 
-// Neither allocates (but when the cache of rules grows) nor calls into Python; takes a lock only for return addresses
-// that it has not seen.
+// Never calls into Python. Allocates only when the rule cache grows, and takes a lock only for new return addresses.
 class Unwinder {
  public:
   explicit Unwinder(uintptr_t evaluator) : evaluator_(evaluator), rules_(evaluator) {}
 
-  // Walks from `start` outwards. `stack_end` is the end of the calling thread's stack: what does not lie below it (a
-  // coroutine's stack) is left to libgcc.
+  // Walks outwards from `start`. `stack_end` is the end of the calling thread's stack. Frames outside it (a coroutine's
+  // stack) are left to libgcc.
   //
-  // `before` is an earlier walk of this thread. From a frame on where that had the same registers, the rest of the walk
-  // is the same as far as the words read there are; so only what is new of a stack is walked.
+  // `before` is an earlier walk of this thread. From the first frame where both walks have the same registers, the rest
+  // is compared and reused.
   void walk(const StartRegisters& start, uintptr_t stack_end, const NativeStack& before, NativeStack* stack);
 
-  // The same by libgcc alone: the oracle of the tests.
+  // Walks with libgcc alone: the oracle of the tests.
   void walk_with_libgcc(uintptr_t innermost, NativeStack* stack);
 
-  // To be called when a library was unloaded.
+  // Call after a library was unloaded.
   void forget() { rules_.clear(); }
 
  private:
-  // False where a rule is exotic or the stack is not what the rules say.
+  // Returns false if a rule is exotic or the stack contradicts the rules.
   bool walk_with_rules(const StartRegisters& start, uintptr_t stack_end, const NativeStack& before, NativeStack* stack);
 
   uintptr_t evaluator_;
   RuleCache rules_;
 };
 
-// Whether the calling thread is in the handler of a signal: what that interrupted may hold any lock, malloc's too.
-// Takes none itself, and allocates nothing.
+// Returns whether the calling thread is in a signal handler. The interrupted code may hold any lock, including
+// malloc's, so this takes no lock and allocates nothing.
 bool is_in_signal_handler();
 
-// The end of the calling thread's stack. Slow on the main thread: ask once per thread.
+// Returns the end of the calling thread's stack. Slow on the main thread: call it once per thread.
 uintptr_t find_stack_end();
 
 }  // namespace framedex::recorder

@@ -251,7 +251,7 @@ def test_a_capture_that_was_cut_short_is_replaced_by_the_whole_one_and_never_the
     assert {name.partition("/")[0] for name in names_going(Place(str(store)))} == {"captures", "calls", "call_kinds"}
 
     (refused,) = added(store, cut)
-    assert isinstance(refused, FramedexError) and "What the store has stays" in refused.remedy
+    assert isinstance(refused, FramedexError) and "The store keeps the longer one" in refused.remedy
     assert content(store) == content(clean)
 
 
@@ -318,10 +318,10 @@ def test_a_capture_without_calls_is_one_of_the_store(tmp_path: Path) -> None:
     assert asked(store, "SELECT count(DISTINCT capture) FROM calls") == [(1,)]
 
 
-@pytest.mark.exhaustive(keep=["4000000000000000000-2096-10-02-is yet to come"])
+@pytest.mark.exhaustive(keep=["4000000000000000000-2096-10-02-is in the future"])
 @pytest.mark.parametrize(
     ("started", "day", "told"),
-    [(4 * 10**18, "2096-10-02", "is yet to come"), ((1 << 63) - 1, "1970-01-01", "what no clock can")],
+    [(4 * 10**18, "2096-10-02", "is in the future"), ((1 << 63) - 1, "1970-01-01", "missing or impossible")],
 )
 def test_a_clock_that_was_wrong_is_told_and_hides_nothing_of_others(
     started: int, day: str, told: str, tmp_path: Path
@@ -357,7 +357,7 @@ def test_folders_that_are_no_store_are_left_alone(tmp_path: Path) -> None:
     for name in theirs:
         (tmp_path / name).write_text("mine")
         os.utime(tmp_path / name, (0, 0))
-    with pytest.raises(FramedexError, match="no store of framedex"):
+    with pytest.raises(FramedexError, match="nor a framedex store"):
         added(tmp_path, job()[0])
     (tmp_path / MARKER).write_text(json.dumps({"format": "framedex-fleet", "version": 99}))
     with pytest.raises(FramedexError, match="version 99"):
@@ -371,10 +371,10 @@ def test_folders_that_are_no_store_are_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "told"),
     [
-        ("", "'' is no address"),
+        ("", "'' is not a valid store address"),
         ("nowhere://x", "nowhere"),
         ("gs://bucket/x", "framedex[fleet-gcs]"),
-        ("/proc/framedex/x", "cannot be made"),
+        ("/proc/framedex/x", "cannot be created"),
     ],
 )
 def test_addresses_that_lead_nowhere_are_told_with_a_remedy(

@@ -186,11 +186,11 @@ def test_transfers_that_failed_moved_nothing_as_in_the_index(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("sql", "told"),
     [
-        pytest.param("SELECT 1; SELECT 2", "one SELECT", id="two"),
-        ("COPY (SELECT 1) TO 'x.csv'", "one SELECT"),
-        pytest.param("DROP TABLE captures", "one SELECT", id="drop"),
-        ("SET enable_external_access = true", "one SELECT"),
-        ("", "one SELECT"),
+        pytest.param("SELECT 1; SELECT 2", "single SELECT", id="two"),
+        ("COPY (SELECT 1) TO 'x.csv'", "single SELECT"),
+        pytest.param("DROP TABLE captures", "single SELECT", id="drop"),
+        ("SET enable_external_access = true", "single SELECT"),
+        ("", "single SELECT"),
         pytest.param("SELECT * FROM read_csv('/etc/passwd')", "Permission", id="file"),
         ("SELECT * FROM nothing", "nothing"),
         ("SELEC 1", "SELEC"),
@@ -269,7 +269,7 @@ def test_without_a_library_it_is_said_what_to_install(library: str, store: Path)
 
         assert done.returncode == 1
         assert done.stderr == (
-            f"framedex: A fleet's store needs {library}, which is not installed here.\n"
+            f"framedex: Fleet stores need {library}, which is not installed.\n"
             "  Install it: `pip install 'framedex[fleet]'`\n"
         )
 
@@ -301,5 +301,5 @@ def test_the_verb_answers_people_and_programs(store: Path) -> None:
     assert run_verb("SELECT chr(10) || chr(27) || chr(92) AS told") == "told\n\\x0a\\x1b\\\n"
     assert JOB in run_verb("SELECT\n*\nFROM\tcaptures")
     assert "Did you mean 'compiles'" in run_verb("compile", status=1)
-    assert "none" in run_verb("SELECT 1 WHERE false", status=1)
-    assert "is no store of framedex" in CliRunner().invoke(cli, ["fleet", "query", "--store", str(store.parent)]).output
+    assert "No rows" in run_verb("SELECT 1 WHERE false", status=1)
+    assert "is not a framedex store" in CliRunner().invoke(cli, ["fleet", "query", "--store", str(store.parent)]).output

@@ -165,7 +165,7 @@ def test_a_capture_that_has_grown_since_takes_the_place_of_what_was_put_together
     assert isinstance(grown, Added) and grown.is_new
     assert content(store)["calls"] == content(clean)["calls"]
     (refused,) = added(store, cut)
-    assert isinstance(refused, FramedexError) and "What the store has stays" in refused.remedy
+    assert isinstance(refused, FramedexError) and "The store keeps the longer one" in refused.remedy
     settle(store, 10**6)
     assert content(store) == content(clean)
     added(tmp_path / "whole", *ranks())

@@ -194,7 +194,7 @@ def test_the_verb_shows_what_would_go_and_drops_it_when_told_to(store: Path) -> 
     assert "No captures to drop" in framedex("--before", DAYS[2], "--job", "train").stderr
     assert "Removed" in framedex("--job", "train", "--yes").stderr
     assert "Give --before" in framedex(status=2).stderr
-    assert "is no day" in framedex("--before", "yesterday", status=1).stderr
+    assert "is not a date" in framedex("--before", "yesterday", status=1).stderr
 
 
 DEEP = "[" * 200_000
@@ -213,7 +213,7 @@ DEEP = "[" * 200_000
 def test_a_drop_that_is_not_understood_is_told(told: str, store: Path) -> None:
     (store / "drops").mkdir()
     (store / "drops" / "x.json").write_text(told)
-    with pytest.raises(FramedexError, match="does not say what was dropped"):
+    with pytest.raises(FramedexError, match="is not a valid record of a drop"):
         asked(store, "SELECT 1")
     (refused, *_) = added(store, *captures().values())
     assert isinstance(refused, FramedexError)

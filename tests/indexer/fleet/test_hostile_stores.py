@@ -113,7 +113,7 @@ def test_a_row_that_says_to_be_of_another_capture_is_set_apart(store: Path) -> N
         rows = asking.query("SELECT * FROM captures").rows
         (said,) = asking.left_out
     assert rows == [row for row in before["captures"] if row[0] == one.name[:32]]
-    assert "is left out: it says to be of another capture" in said
+    assert "is left out: its capture id differs from its file name" in said
     (refused,) = [done for done in added(store, *job()) if isinstance(done, FramedexError)]
     assert "is not a store file" in refused.message and refused.remedy
     other.unlink()
@@ -121,14 +121,14 @@ def test_a_row_that_says_to_be_of_another_capture_is_set_apart(store: Path) -> N
     assert content(store) == before
 
 
-@pytest.mark.exhaustive(keep=["day-../../../outside-of another day"])
+@pytest.mark.exhaustive(keep=["day-../../../outside-its day differs"])
 @pytest.mark.parametrize(
     ("column", "value", "said"),
     [
-        ("day", "../../../outside", "of another day"),
-        ("day", "2026-11-23", "of another day"),
-        ("capture", "' OR true --", "no id of a capture"),
-        ("part", f"day=2001-01-01/job=-/{'0' * 32}.parquet", "no part of the store"),
+        ("day", "../../../outside", "its day differs"),
+        ("day", "2026-11-23", "its day differs"),
+        ("capture", "' OR true --", "its capture id is malformed"),
+        ("part", f"day=2001-01-01/job=-/{'0' * 32}.parquet", "its part is malformed"),
     ],
 )
 def test_a_row_that_leads_elsewhere_is_set_apart_and_nothing_is_done_there(
@@ -163,7 +163,7 @@ def test_files_of_an_earlier_or_later_schema_are_set_apart(store: Path) -> None:
         assert len(asking.query("SELECT * FROM captures").rows) == 1
         assert len(asking.left_out) == 1 and "generation" in asking.left_out[0]
     (store / MARKER).write_text(json.dumps({"format": "framedex-fleet", "version": 2}))
-    with pytest.raises(FramedexError, match="version 2 of a store; this framedex knows 1"):
+    with pytest.raises(FramedexError, match="version 2; this framedex supports version 1"):
         asked(store, "SELECT 1")
 
 
@@ -256,7 +256,7 @@ def test_a_store_without_rights_is_told(mode: int, told: str) -> None:
 def test_calls_that_are_dropped_while_a_question_is_asked_are_told(store: Path) -> None:
     with Asking(Place(str(store))) as asking:
         drop(Place(str(store)), None, JOB)
-        with pytest.raises(SetApartError, match="were dropped meanwhile"):
+        with pytest.raises(SetApartError, match="were dropped during the query"):
             asking.rows("SELECT count(*) FROM calls")
         assert asking.query("SELECT count(*) FROM calls").rows == [(0,)]
 
@@ -265,7 +265,7 @@ def test_calls_that_are_dropped_while_a_question_is_asked_are_told(store: Path) 
     "address", ["sftp://host/store", "simplecache::memory://x", "abfs://x@y/z", "nowhere://x", "zip://x"]
 )
 def test_addresses_where_files_do_not_come_whole_are_refused(address: str) -> None:
-    with pytest.raises(FramedexError, match="is no address that a store can have") as caught:
+    with pytest.raises(FramedexError, match="is not a valid store address") as caught:
         Place(address)
     assert "s3://BUCKET/FOLDER" in caught.value.remedy
 
@@ -284,7 +284,7 @@ def test_days_of_which_nothing_is_removed_are_told(store: Path) -> None:
         choice = ["--before", "2000-01-01", "--yes"] if verb == "drop" else []
         done = CliRunner().invoke(cli, ["fleet", verb, "--store", str(store), *choice])
         assert done.exit_code == 0, done.output
-        assert f"What is not needed of {day.name} stays" in " ".join(done.stderr.split())
+        assert f"Unused files of {day.name} were kept" in " ".join(done.stderr.split())
 
 
 @pytest.mark.exhaustive(keep=["captures-pipe", "calls-pipe"])

@@ -118,7 +118,7 @@ def test_verbs_answer_on_what_was_pulled_and_say_what_is_not_in_a_store(store: P
     for verb in ("summary", "compiles", "transfers", "waits", "memory"):
         assert "incomplete" in framedex("--index", index, verb).stderr
     listed = framedex("--index", index, "captures").stdout
-    assert "no objects of the runtime" in listed and "shared" in listed
+    assert "not runtime objects" in listed and "shared" in listed
     assert capture.calls > 0
 
 
@@ -160,10 +160,10 @@ def test_captures_are_chosen_by_what_they_are_of(
 @pytest.mark.parametrize(
     ("chosen", "said"),
     [
-        (("--job", "none"), "None of the 2 captures in the store is meant"),
+        (("--job", "none"), "None of the 2 captures in the store matches"),
         (("--capture", "x"), "no capture whose id begins"),
         (("--capture", ""), "2 captures whose ids begin"),
-        (("--day", "yesterday"), "is no day"),
+        (("--day", "yesterday"), "is not a date"),
     ],
 )
 def test_a_choice_of_nothing_is_refused(chosen: Sequence[str], said: str, store: Path, tmp_path: Path) -> None:
@@ -243,6 +243,6 @@ def test_a_store_that_lacks_something_is_told_and_nothing_of_the_capture_is_ther
 
     done = framedex("fleet", "pull", "--store", tmp_path / "store", "-o", tmp_path / "index.db")
 
-    assert done.exit_code == 1 and "does not have all of capture" in done.stderr
+    assert done.exit_code == 1 and "is incomplete in the store" in done.stderr
     with Index.open(tmp_path / "index.db") as index:
         assert not list(index.captures())

@@ -149,7 +149,7 @@ def test_ranks_that_ran_one_after_the_other_have_no_clock_that_is_off(host: str,
     *before, unknown = comparison.notes
     assert unknown.startswith("Nothing shows that ranks wait for one another in the loop")
     if host == "localhost":  # which tells no machine
-        assert not before and unknown.endswith("How far clocks are apart cannot be told.")
+        assert not before and unknown.endswith("Clock offsets are unknown.")
     else:
         assert before == ["Ranks of node-1 did not run at the same time: 0, then 1, then 2 and so on."]
 
@@ -230,7 +230,7 @@ def test_ranks_without_a_capture_are_told_whatever_numbers_the_others_have(healt
 
     (missing,) = (each for each in alarms(comparison) if each.kind is Kind.MISSING)
     assert missing.tells.startswith("2,147,483,637 ranks are not in the store: 10-2147483646")
-    assert comparison.notes == ("1 capture of the job is of no rank.",)
+    assert comparison.notes == ("1 capture of the job has no rank.",)
 
 
 def test_a_job_that_ran_again_is_compared_as_it_ran_last(healthy: Path, tmp_path: Path) -> None:
@@ -243,13 +243,13 @@ def test_a_job_that_ran_again_is_compared_as_it_ran_last(healthy: Path, tmp_path
     comparison = compared(store)
 
     assert not alarms(comparison)
-    assert comparison.notes == ("The job ran 2 times: the captures of its latest run are compared.",)
+    assert comparison.notes == ("The job ran 2 times: only its latest run is compared.",)
 
     latest.unlink()
     comparison = compared(store)
 
     assert [(each.kind, each.ranks) for each in alarms(comparison)] == [(Kind.MISSING, (5,))]
-    assert comparison.notes[1] == "An earlier run had 1 rank more: 5."
+    assert comparison.notes[1] == "An earlier run had 1 more rank: 5."
 
 
 @pytest.mark.exhaustive
@@ -268,7 +268,7 @@ def test_ranks_that_recorded_a_part_are_not_compared(healthy: Path, tmp_path: Pa
     comparison = compared(store)
 
     assert not alarms(comparison) and len(comparison.members) == 11
-    assert comparison.notes == ("1 rank recorded some of their calls (FRAMEDEX_RING) and is not compared.",)
+    assert comparison.notes == ("1 rank recorded only some of their calls (FRAMEDEX_RING) and is not compared.",)
     for rank in range(1, 12):
         change_row(store, rank, metadata=json.dumps({"selected_by": ["FRAMEDEX_SAMPLE"]}))
     with pytest.raises(FramedexError, match="nothing to compare"):
@@ -309,7 +309,7 @@ def test_a_damaged_capture_is_told_beside_what_it_departs_in(healthy: Path, tmp_
 
     (note,) = compared(store).notes
 
-    assert note.startswith("The captures of 1 rank lack something (3)")
+    assert note.startswith("The captures of 1 rank are incomplete (3)")
 
 
 @pytest.mark.exhaustive
@@ -368,13 +368,13 @@ def test_only_the_worst_are_shown_and_how_many_there_are(tmp_path: Path) -> None
 
 def test_jobs_that_cannot_be_compared_are_told_with_a_remedy(healthy: Path, tmp_path: Path) -> None:
     assert "Did you mean generated?" in invoked(healthy, job="genrated").stderr
-    assert "It has generated" in invoked(healthy, job="'; DROP TABLE calls; --\n").stderr
+    assert "The store has generated" in invoked(healthy, job="'; DROP TABLE calls; --\n").stderr
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     for rank in range(1, 12):
         change_row(store, rank, job="other", rank=None)
-    assert "has one rank in the store" in invoked(store).stderr
+    assert "has only one rank in the store" in invoked(store).stderr
     done = invoked(store, job="other")
-    assert done.exit_code == 1 and "do not say which rank" in done.stderr and "FRAMEDEX_RANK" in done.stderr
+    assert done.exit_code == 1 and "No rank is known" in done.stderr and "FRAMEDEX_RANK" in done.stderr
     with pytest.raises(FramedexError, match="no job"):
         compared(healthy, "")
 

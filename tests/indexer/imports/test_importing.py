@@ -101,7 +101,7 @@ def test_several_files_of_which_one_is_refused(here: Path) -> None:
     result = framedex("import", "a.txt", "b.json", "missing.txt", "--json")
     assert result.exit_code == 1
     assert [each["origin"] for each in json.loads(result.stdout)["imported"]] == [str(here / "a.txt")]
-    assert "b.json is in no format that framedex imports." in result.stderr
+    assert "b.json is not in a supported format." in result.stderr
     assert "missing.txt cannot be read: No such file or directory." in result.stderr
 
 
@@ -116,33 +116,33 @@ DEEP = b'{"shared": {"frames": [{"name": "f"}]}, "profiles": ' + b"[" * 100_000
 SPEEDSCOPE = b'{"shared": {"frames": [{"name": "f"}]}, "profiles": [%s]}'
 EVENTED = b'{"type": "evented", "unit": "none", "events": [{"type": "O", "at": 2, "frame": 0}, %s]}'
 REFUSED = {
-    "cut_off.pb": (pprof([([FRAME], [1, 1], {})], packed=False)[:-3], "it is cut off"),
-    "cut_off.pb.gz": (pprof([([FRAME], [1, 1], {})])[:-12], "what gzip has packed is damaged or cut off"),
-    "location.pb": (_with_location(9), "a sample refers to location 9, which it does not have"),
-    "values.pb": (pprof([([FRAME], [1], {})]), "a sample has 1 values of 2"),
-    "huge.pb": (b"\x0a\x04\x08\x01\x10\x01" + b"\x12\xff\xff\xff\xff\x7f", "claims to have 34,359,738,367 bytes"),
+    "cut_off.pb": (pprof([([FRAME], [1, 1], {})], packed=False)[:-3], "it is truncated"),
+    "cut_off.pb.gz": (pprof([([FRAME], [1, 1], {})])[:-12], "its gzip data is damaged or truncated"),
+    "location.pb": (_with_location(9), "a sample refers to location 9, which is missing"),
+    "values.pb": (pprof([([FRAME], [1], {})]), "a sample has 1 values instead of 2"),
+    "huge.pb": (b"\x0a\x04\x08\x01\x10\x01" + b"\x12\xff\xff\xff\xff\x7f", "declares 34,359,738,367 bytes"),
     "weights.pb": (pprof([([FRAME], [1 << 62, 1], {})], [("a", "count"), ("b", "bytes")]), None),
     "sum.pb": (pprof([([FRAME], [1, 1 << 62], {})]), "its values add up to more than"),
     "nothing.pb": (pprof([([FRAME], [0, 0], {})]), "no sample in it has a stack and a weight"),
     "bomb.txt.gz": (
         gzip.compress(b"a;b 1\n" + (b"#" * (1 << 20) + b"\n") * 50),
-        "it unpacks to far more than stacks do",
+        "it decompresses to far more data than stacks do",
     ),
     "deep.json": (DEEP, "it is nested too deeply"),
-    "cut_off.json": (SPEEDSCOPE[:60], "it is no JSON, or cut off"),
+    "cut_off.json": (SPEEDSCOPE[:60], "its JSON is malformed or truncated"),
     "frame.json": (
         SPEEDSCOPE % b'{"type": "sampled", "unit": "none", "samples": [[7]], "weights": [1]}',
         "it refers to frame 7 of 1",
     ),
-    "back.json": (SPEEDSCOPE % (EVENTED % b'{"type": "C", "at": 1, "frame": 0}'), "not in order of their time"),
-    "unbalanced.json": (SPEEDSCOPE % (EVENTED % b'{"type": "C", "at": 3, "frame": 1}'), "not the innermost one"),
-    "nan.json": (SPEEDSCOPE % (EVENTED % b'{"type": "C", "at": NaN, "frame": 0}'), "where a number should be"),
-    "time.json": (b'{"traceEvents": [{"ph": "X", "name": "f", "ts": "soon"}]}', "an event has no time"),
+    "back.json": (SPEEDSCOPE % (EVENTED % b'{"type": "C", "at": 1, "frame": 0}'), "not ordered by time"),
+    "unbalanced.json": (SPEEDSCOPE % (EVENTED % b'{"type": "C", "at": 3, "frame": 1}'), "not the innermost frame"),
+    "nan.json": (SPEEDSCOPE % (EVENTED % b'{"type": "C", "at": NaN, "frame": 0}'), "instead of a number"),
+    "time.json": (b'{"traceEvents": [{"ph": "X", "name": "f", "ts": "soon"}]}', "an event has no valid time"),
     "event.json": (
         b'{"version": 0, "costs": [{"description": "Memory", "unit": "bytes"}], "events": [3]}',
-        "an event lacks its numbers in 'callchain'",
+        "an event has no list of integers in 'callchain'",
     ),
-    "columns.csv": (b"allocator,num_allocations,size,tid,thread_name,stack_trace\na,b\n", "has 2 columns of 6"),
+    "columns.csv": (b"allocator,num_allocations,size,tid,thread_name,stack_trace\na,b\n", "has 2 columns instead of 6"),
 }
 
 
@@ -157,7 +157,7 @@ def test_a_file_that_cannot_be_read_whole_is_refused_and_nothing_of_it_stays(her
         return
     assert result.exit_code == 1
     assert why in result.stderr, result.stderr
-    assert f"{name} cannot be read" in result.stderr and "Nothing of it was imported." in result.stderr
+    assert f"{name} cannot be read" in result.stderr and "Nothing was imported." in result.stderr
     captures = here / ".framedex" / "captures"
     assert not captures.exists() or list(captures.iterdir()) == []
     if (here / ".framedex" / "index.db").exists():
@@ -245,7 +245,7 @@ def test_what_is_no_file_is_refused_at_once(here: Path, name: str) -> None:
     os.mkfifo(here / "pipe")
     result = framedex("import", name)
     assert result.exit_code == 1
-    assert "has to be written into one first" in result.output
+    assert "A pipe cannot be imported" in result.output
     assert not (here / ".framedex").exists()
 
 

@@ -81,7 +81,7 @@ def test_one_event_is_taken_and_another_where_it_is_named(tmp_path: Path) -> Non
     text = f"run 12 4.9: PERF_RECORD_MMAP2 11/12: [0x1(0x2) @ 0]: r-xp /lib/x\n{text}"
     first = read(tmp_path, text)
     assert first.table()[:, 3].tolist() == [1, 1]
-    assert first.problems == ("Left out: 2 samples of another event than 'faults': `--value` takes another.",)
+    assert first.problems == ("Left out: 2 samples of an event other than 'faults': choose it with `--value`.",)
     assert read(tmp_path, text, "cycles").table()[:, 3].tolist() == [70, 70]
     with pytest.raises(FramedexError, match="samples, faults, cycles"):
         read(tmp_path, text, "loads")

@@ -115,8 +115,8 @@ def test_what_was_lost_is_left_out_and_said() -> None:
         added.perf_sample.tid = 42
     assert stacks_of(imported(trace)) == [["main"]]
     said = framedex("captures").output
-    assert "Left out: 2 packets that refer to what was lost." in said
-    assert "Left out: 1 sample without a stack, or of which it was lost." in said
+    assert "Left out: 2 packets that refer to lost data." in said
+    assert "Left out: 1 sample without a stack, or with a lost stack." in said
 
 
 def test_numbers_mean_what_was_told_since_the_sequence_was_cleared() -> None:
@@ -182,7 +182,7 @@ def test_slices_and_samples_of_one_trace_are_taken_one_or_the_other(here: Path) 
     added = packet(trace, timestamp=2_000)
     added.perf_sample.callstack_iid, added.perf_sample.tid = 1, 42
     assert len(imported(trace)) == 2
-    assert "`--value samples` takes it instead" in framedex("captures").output
+    assert "import samples instead with `--value samples`" in framedex("captures").output
     (sample,) = imported(trace, "--value", "samples")
     assert (sample.function, sample.duration) == ("samples (count)", 0)
 
@@ -190,8 +190,8 @@ def test_slices_and_samples_of_one_trace_are_taken_one_or_the_other(here: Path) 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"\x0a\x02\x50\x01" + b"\x0a\x7f\x50", "it is cut off"),
-        (b"\x0a\x0d\x50\x01\x92\x03\x08" + bytes(8), "that are compressed are damaged"),
+        (b"\x0a\x02\x50\x01" + b"\x0a\x7f\x50", "it is truncated"),
+        (b"\x0a\x0d\x50\x01\x92\x03\x08" + bytes(8), "its compressed packets are damaged"),
         (b"\x0a\x02\x50\x01", "no sample in it has a stack"),
     ],
 )
@@ -210,10 +210,12 @@ def test_compressed_packets_are_read_unless_they_are_a_bomb(here: Path) -> None:
     trace = TraceProtoBuilder()
     packet(trace).compressed_packets = zlib.compress(slices().serialize() + bytes(100 << 20))
     (here / "bomb.perfetto").write_bytes(trace.serialize())
-    assert "far more than packets do" in framedex("import", "bomb.perfetto").output
+    assert "decompress to more than the limit" in framedex("import", "bomb.perfetto").output
 
 
-@pytest.mark.parametrize(("field", "said"), [(37, "1 heap dump whose numbers"), (135, "1 stack sample of a kind")])
+@pytest.mark.parametrize(
+    ("field", "said"), [(37, "1 heap dump without samples"), (135, "1 stack sample of the unsupported kind")]
+)
 def test_what_is_not_read_is_said_where_there_is_nothing_else(here: Path, field: int, said: str) -> None:
     packet = protobuf.integer_field(8, 5) + protobuf.message_field(field, b"")
     (here / "trace.pb").write_bytes(protobuf.message_field(1, packet))

@@ -132,7 +132,7 @@ def test_profiles_of_a_file_keep_when_they_began_and_their_units_of_time(tmp_pat
 def test_weights_that_are_too_small_to_be_counted_are_told(tmp_path: Path) -> None:
     builder = _speedscope(tmp_path, _sampled("none", [0.25, 3, 0.5]))
     assert builder.table()[:, 3].tolist() == [3]
-    assert builder.problems == ("Left out: 2 samples of too little weight to be counted.",)
+    assert builder.problems == ("Left out: 2 samples whose weight rounds to zero.",)
 
 
 def test_a_frame_that_nothing_closes_lasts_as_long_as_its_profile(tmp_path: Path) -> None:

@@ -77,4 +77,4 @@ def test_an_end_without_a_begin_is_left_out_and_what_never_ends_does_so_with_the
     marks = [("E", "a", 1), ("B", "b", 2), ("B", "c", 3), ("E", "c", 9)]
     builder = read(tmp_path, json.dumps([{"ph": phase, "name": name, "ts": at, "tid": 7} for phase, name, at in marks]))
     assert builder.table()[:, 2].tolist() == [1_000, 6_000]
-    assert builder.problems == ("Left out: 1 end of slices that have not begun.",)
+    assert builder.problems == ("Left out: 1 end of slices without a begin.",)

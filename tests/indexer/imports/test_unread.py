@@ -31,8 +31,8 @@ def test_what_makes_a_profile_of_it_is_said(tmp_path: Path) -> None:
         (b"PERFILE2\x68\0\0\0", "perf script"),
         (b"MOJ\x03\x01austin\x003.7.0\0", "mojo2austin"),
         (b"\x04\x22\x4d\x18\x40\x40\xc0", "memray transform"),
-        (bz2.compress(b"a;b 1\n"), "Unpack it"),
-        (lzma.compress(b"a;b 1\n"), "Unpack it"),
+        (bz2.compress(b"a;b 1\n"), "Decompress it"),
+        (lzma.compress(b"a;b 1\n"), "Decompress it"),
         ("a;b 1\n".encode("utf-16"), "UTF-8"),
         (b'{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}]}', "speedscope"),
         (b'{"meta":{"version":24,"processType":0},"threads":[]}', "speedscope"),
@@ -68,6 +68,6 @@ def test_a_value_that_weighs_something_is_named_where_the_usual_one_weighs_nothi
     file = tmp_path / "profile"
     types = [("cpu", "nanoseconds"), ("exceptions", "count"), ("locks", "count")]
     file.write_bytes(pprof([(FRAME, [5, 0, 0], {})], types))
-    with pytest.raises(FramedexError, match=r"by locks \(count\)[^:]*: cpu\.$"):
+    with pytest.raises(FramedexError, match=r"nonzero locks \(count\)[^:]*: cpu\.$"):
         read_profile(file, Foreign("pprof", str(file), "", None, ()))
     assert read_profile(file, Foreign("pprof", str(file), "", "cpu", ())).table()[:, 2].tolist() == [5]

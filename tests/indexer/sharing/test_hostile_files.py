@@ -95,37 +95,37 @@ def _with_all(parts: Parts) -> Parts:
 
 
 REFUSED: dict[str, tuple[Callable[[], Parts], str]] = {
-    "no manifest": (lambda: {"a.txt": b"x"}, "no capture that framedex has shared"),
-    "another manifest": (lambda: _manifest(format="other"), "no capture that framedex has shared"),
+    "no manifest": (lambda: {"a.txt": b"x"}, "not written by framedex share"),
+    "another manifest": (lambda: _manifest(format="other"), "not written by framedex share"),
     "a newer version": (lambda: _manifest(version=2), "this framedex reads version 1"),
-    "no version": (lambda: _manifest(version=None), "a version that is not told"),
-    "a part of a folder above": (lambda: _with("../../evil"), "a part that no shared capture has"),
-    "an absolute part": (lambda: _with("/etc/evil"), "a part that no shared capture has"),
-    "a part of another name": (lambda: _with("sources/evil.py"), "a part that no shared capture has"),
-    "a part that is not told": (lambda: {**_parts(), "sources/999999": b"x"}, "the parts that it says"),
-    "another digest": (lambda: {**_parts(), "calls/000000": b"x"}, "not as it was written"),
+    "no version": (lambda: _manifest(version=None), "an unknown version"),
+    "a part of a folder above": (lambda: _with("../../evil"), "an unknown part"),
+    "an absolute part": (lambda: _with("/etc/evil"), "an unknown part"),
+    "a part of another name": (lambda: _with("sources/evil.py"), "an unknown part"),
+    "a part that is not told": (lambda: {**_parts(), "sources/999999": b"x"}, "those in its manifest"),
+    "another digest": (lambda: {**_parts(), "calls/000000": b"x"}, "does not match its digest"),
     "a bomb": (lambda: _with("sources/999999", bytes(_ZEROS)), "larger"),
     "many bombs": (lambda: _with_all({f"sources/{9 * 10**5 + n}": bytes(15 << 20) for n in range(9)}), "larger"),
     "deep JSON": (lambda: _signed({**_parts(), "definitions.json": b"[" * 100_000}), "cannot be read"),
     "no JSON": (lambda: _signed({**_parts(), "definitions.json": b"\xff{"}), "cannot be read"),
-    "JSON that grows": (lambda: _signed({**_parts(), "definitions.json": b"[" + b"{}," * _GROWING}), "more than a"),
-    "a head that grows": (lambda: _with("calls/000000", _head(b"[" + b"{}," * _GROWING)), "more than a"),
-    "no definitions": (lambda: _signed({**_parts(), "definitions.json": b"[]"}), "told otherwise"),
-    "a path that is none": (lambda: _defined(lambda told: told[1].append(7)), "no str"),
-    "a frame without function": (lambda: _defined(lambda told: told[3][0][0].__setitem__(0, 10**6)), "hold together"),
-    "a stack without frame": (lambda: _defined(lambda told: told[4][0][0].append(10**9)), "not there"),
-    "a line beyond all": (lambda: _defined(lambda told: told[3][0][0].__setitem__(1, 1 << 70)), "no int"),
-    "another component": (lambda: _defined(lambda told: told[12][0].__setitem__(0, "evil")), "no component"),
-    "other calls": (lambda: _defined(lambda told: told.__setitem__(7, told[7] + 1)), "calls than it says"),
+    "JSON that grows": (lambda: _signed({**_parts(), "definitions.json": b"[" + b"{}," * _GROWING}), "more memory"),
+    "a head that grows": (lambda: _with("calls/000000", _head(b"[" + b"{}," * _GROWING)), "more memory"),
+    "no definitions": (lambda: _signed({**_parts(), "definitions.json": b"[]"}), "Definitions is malformed"),
+    "a path that is none": (lambda: _defined(lambda told: told[1].append(7)), "not of type str"),
+    "a frame without function": (lambda: _defined(lambda told: told[3][0][0].__setitem__(0, 10**6)), "inconsistent"),
+    "a stack without frame": (lambda: _defined(lambda told: told[4][0][0].append(10**9)), "a missing frame"),
+    "a line beyond all": (lambda: _defined(lambda told: told[3][0][0].__setitem__(1, 1 << 70)), "not of type int"),
+    "another component": (lambda: _defined(lambda told: told[12][0].__setitem__(0, "evil")), "unknown component"),
+    "other calls": (lambda: _defined(lambda told: told.__setitem__(7, told[7] + 1)), "calls than it declares"),
     "metadata that are none": (lambda: _defined(lambda told: told.__setitem__(0, "{")), "cannot be read"),
-    "a kind without stack": (lambda: _batch(lambda head: head["kinds"].__setitem__(0, [0, 0, 10**6, 0])), "not there"),
-    "a column that is cut": (lambda: _batch(lambda head: head["columns"][0].__setitem__(1, 10**9)), "cut off"),
-    "fewer columns": (lambda: _batch(lambda head: head["columns"].pop()), "no head"),
-    "totals of no calls": (lambda: _column(_CALLS_OF_TOTALS, lambda of: [0] * len(of)), "not those of its calls"),
+    "a kind without stack": (lambda: _batch(lambda head: head["kinds"].__setitem__(0, [0, 0, 10**6, 0])), "missing"),
+    "a column that is cut": (lambda: _batch(lambda head: head["columns"][0].__setitem__(1, 10**9)), "truncated"),
+    "fewer columns": (lambda: _batch(lambda head: head["columns"].pop()), "head of a batch"),
+    "totals of no calls": (lambda: _column(_CALLS_OF_TOTALS, lambda of: [0] * len(of)), "do not match its calls"),
     "arguments of no JSON": (lambda: _batch(lambda head: head["arguments"].__setitem__(0, "{")), "cannot be read"),
-    "arguments of another kind": (lambda: _batch(lambda head: head["arguments"].__setitem__(0, "[]")), "otherwise"),
+    "arguments of another kind": (lambda: _batch(lambda head: head["arguments"].__setitem__(0, "[]")), "a JSON object"),
     "deep arguments": (lambda: _batch(lambda head: head["arguments"].__setitem__(0, _DEEP)), "too deeply"),
-    "arguments that are none": (lambda: _batch(lambda head: head["arguments"].__setitem__(0, 7)), "to be a text"),
+    "arguments that are none": (lambda: _batch(lambda head: head["arguments"].__setitem__(0, 7)), "list of strings"),
 }  # fmt: skip
 
 _IN_EACH_RUN = [
@@ -169,7 +169,7 @@ def test_columns_that_would_take_much_more_memory_are_refused() -> None:
     columns = len(json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])["columns"])
     many = (1 << 26) + 1
     head = json.dumps({"columns": [[1, many], *([[1, 0]] * (columns - 1))]}).encode()
-    with pytest.raises(ValueError, match="longer than those of a shared capture"):
+    with pytest.raises(ValueError, match="longer than a shared capture allows"):
         Reading(Bounds(1, 1, 1, 1)).batch(_head(head) + bytes(many))
 
 

@@ -63,13 +63,14 @@ def test_every_field_of_a_note_is_shared() -> None:
 
 
 def test_a_file_without_the_newest_fields_is_read() -> None:
-    """An older framedex wrote no donated arguments."""
-    note = Noted("jit_f", "f", "train.py:3", (), (), (0,))
+    """An older framedex wrote no donated arguments, and one before it no keys."""
+    note = Noted("jit_f", "f", "train.py:3", (), (), (0,), (("function", "", "f #1"),))
     fields = packed(note, str)
 
     assert unpacked(Noted, fields) == note
-    assert unpacked(Noted, fields[:-1]) == replace(note, donated=())
-    for wrong in (fields[:-2], [*fields, 1]):
+    assert unpacked(Noted, fields[:-1]) == replace(note, keys=None)
+    assert unpacked(Noted, fields[:-2]) == replace(note, donated=(), keys=None)
+    for wrong in (fields[:-3], [*fields, 1]):
         with pytest.raises(ValueError, match="Noted is malformed"):
             unpacked(Noted, wrong)
 
@@ -134,7 +135,7 @@ def test_what_was_shared_can_be_shared_again(here: Path) -> None:
     assert framedex("import", "stacks.txt").exit_code == 0
     for capture in ("1", "2"):
         assert framedex("share", capture, "-o", f"{capture}.fdx.zip").exit_code == 0
-    assert "these are 2: 1, 2." in framedex("share", "all").stderr
+    assert "2 were chosen: 1, 2." in framedex("share", "all").stderr
     assert framedex("share").exit_code == 0
     assert (here / "capture-2.fdx.zip").read_bytes() == (here / "2.fdx.zip").read_bytes()
     assert framedex("--index", "there/index.db", "import", "1.fdx.zip", "2.fdx.zip").exit_code == 0
@@ -169,7 +170,7 @@ def test_what_is_to_be_typed_next_is_quoted(tmp_path: Path) -> None:
 def test_what_cannot_be_is_said() -> None:
     for arguments, told in (
         (["share", "7"], "no capture 7"),
-        (["share", "1", "--keep", "flax"], "give --redact"),
+        (["share", "1", "--keep", "flax"], "works with --redact only"),
         (["share", "1", "-o", "no/such/folder/a.zip"], "could not be written"),
         (["share", "1", "-o", "/dev/full"], "No space left on device"),
         (["share", "1", "-o", "-"], "name one with -o"),

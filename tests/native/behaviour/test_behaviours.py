@@ -316,7 +316,7 @@ def test_so_it_is_of_calls_within_such_a_call(told: dict[str, Any]) -> None:
 
 
 def test_a_call_that_has_ended_says_so(told: dict[str, Any]) -> None:
-    assert "has ended: keep what you need of it before that" in str(told["ended"])
+    assert "has ended: copy values before the behaviour returns" in str(told["ended"])
 
 
 def test_results_stand_in_for_what_the_runtime_tells(told: dict[str, Any]) -> None:
@@ -339,7 +339,7 @@ def test_a_program_whose_results_are_all_scalars_has_results(told: dict[str, Any
 
 
 def test_outputs_of_another_type_are_refused_by_name(told: dict[str, Any]) -> None:
-    assert "result 0 of jit_double is float32[4], not float64[3]" in str(told["wrong"])
+    assert "result 0 of jit_double must be float32[4], not float64[3]" in str(told["wrong"])
 
 
 def test_types_that_numpy_lacks_are_those_of_ml_dtypes(told: dict[str, Any]) -> None:
@@ -353,14 +353,14 @@ def test_arguments_that_the_program_takes_over_end(told: dict[str, Any]) -> None
 
 
 def test_a_program_on_several_devices_has_arrays_for_each(told: dict[str, Any]) -> None:
-    assert told["only"] == "jit_double runs on several devices (2): ask `shards`, one for each"
+    assert told["only"] == "jit_double runs on 2 devices: use `shards`, one for each device"
     assert told["shards"] == [0, 1, 102, 103]
 
 
 def test_what_cannot_be_a_behaviour_is_refused(told: dict[str, Any]) -> None:
     name, function = told["refused"]
     assert "Did you mean PJRT_Client_Create" in name
-    assert "has to take the call as its one argument" in function
+    assert "must accept the call as its only argument" in function
 
 
 def test_what_no_device_can_be_is_no_chip(told: dict[str, Any]) -> None:

@@ -201,7 +201,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def test_an_error_that_is_caught_and_not_answered_is_the_calls(told: dict[str, Any]) -> None:
     assert told["left"] == "ABORTED: inside"
-    assert told["of what failed"].endswith("has failed: it has no result, but one can be set")
+    assert told["of what failed"].endswith("failed and has no result: set call.result to replace the failure")
 
 
 def test_a_call_that_failed_can_be_answered(told: dict[str, Any]) -> None:
@@ -211,12 +211,12 @@ def test_a_call_that_failed_can_be_answered(told: dict[str, Any]) -> None:
 
 def test_what_a_function_cannot_give_is_an_error_and_ends_nothing(told: dict[str, Any]) -> None:
     said = [
-        "needs output_lists: give it, or run the call first",
-        "output_lists: the program has 1 results on each device, not 0",
-        "output_lists: the program has 1 results on each device, not 2",
-        "output_lists: a PJRT_Buffer is needed, not None",
-        "output_lists: a PJRT_Buffer is needed, not None",
-        "buffer: a PJRT_Buffer is needed, not None",
+        "lacks output_lists: set it, or run the call first",
+        "output_lists: the program has 1 results on each device, got 0",
+        "output_lists: the program has 1 results on each device, got 2",
+        "output_lists: expected a PJRT_Buffer, got None",
+        "output_lists: expected a PJRT_Buffer, got None",
+        "buffer: expected a PJRT_Buffer, got None",
     ]
     for found, wanted in zip(told["no results"], said, strict=True):
         assert found.endswith(wanted)
@@ -229,8 +229,8 @@ def test_errors_of_any_text_name_the_behaviour(told: dict[str, Any]) -> None:
     assert mute.endswith("raised Mute: <it has no text>")
     assert odd.endswith(r"raised ValueError: \ud800 \0 \udcff")
     assert no_text == r"ABORTED: \udcff"
-    assert number.endswith("raised TypeError: an error's message is a text, not int")
-    assert "raised ValueError: 'NONE' is no code of an error" in code
+    assert number.endswith("raised TypeError: an error message must be a str, not int")
+    assert "raised ValueError: 'NONE' is not an error code" in code
 
 
 def test_structs_among_the_arguments_outlive_the_call_and_cannot_be_set(told: dict[str, Any]) -> None:

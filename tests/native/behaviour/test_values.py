@@ -136,16 +136,16 @@ def test_outputs_lie_in_the_memory_that_the_caller_brings() -> None:
     made.write({"default_assignment": (4, 5)}, outputs=True)
     assert list(room) == [4, 5]
     for wrong in (1, 2, 3), (1,):
-        with pytest.raises(ValueError, match=f"room for 2, not for {len(wrong)}"):
+        with pytest.raises(ValueError, match=f"expected 2 elements, got {len(wrong)}"):
             made.write({"default_assignment": wrong}, outputs=True)
 
 
 def test_where_the_caller_brings_none_they_are_refused_and_its_own_numbers_stay() -> None:
     made = Struct("PJRT_LoadedExecutable_Execute")
     made.write({"num_devices": 2})
-    with pytest.raises(ValueError, match="device_complete_events: the caller has brought no room for it"):
+    with pytest.raises(ValueError, match="device_complete_events: the caller passed no memory for it"):
         made.write({"device_complete_events": [Handle("PJRT_Event", 8)]}, outputs=True)
-    with pytest.raises(ValueError, match="output_lists: there is room for 2 lists, not for 3"):
+    with pytest.raises(ValueError, match="output_lists: expected 2 lists, got 3"):
         made.write({"output_lists": [[], [], []]}, outputs=True)
     assert made.arguments.num_devices == 2
 
@@ -153,15 +153,15 @@ def test_where_the_caller_brings_none_they_are_refused_and_its_own_numbers_stay(
 @pytest.mark.parametrize(
     ("function", "values", "said"),
     [
-        ("PJRT_DeviceDescription_Kind", {"device_kind": 3}, "device_kind: a text is needed, not int"),
-        ("PJRT_Event_IsReady", {"is_ready": 2}, "is_ready: a bool is needed"),
+        ("PJRT_DeviceDescription_Kind", {"device_kind": 3}, "device_kind: expected a str, got int"),
+        ("PJRT_Event_IsReady", {"is_ready": 2}, "is_ready: expected a bool"),
         ("PJRT_Device_MemoryStats", {"bytes_limit": "1"}, "bytes_limit: "),
         ("PJRT_Device_MemoryStats", {"bytes_limit": 1 << 70}, "bytes_limit: "),
-        ("PJRT_Buffer_ElementType", {"type": "F33"}, "'F33' is none of INVALID, PRED"),
-        ("PJRT_Buffer_Device", {"device": Handle("PJRT_Memory", 8)}, "a PJRT_Device is needed"),
-        ("PJRT_Client_Devices", {"num_devices": 3}, "has no output 'num_devices' here: it has devices"),
-        ("PJRT_DeviceDescription_Attributes", {"attributes": [1]}, "a dict is needed, not list"),
-        ("PJRT_Buffer_Dimensions", {"dims": "12"}, "a sequence is needed, not str"),
+        ("PJRT_Buffer_ElementType", {"type": "F33"}, "'F33' is not one of INVALID, PRED"),
+        ("PJRT_Buffer_Device", {"device": Handle("PJRT_Memory", 8)}, "expected a PJRT_Device, got"),
+        ("PJRT_Client_Devices", {"num_devices": 3}, "has no output 'num_devices' here. It has: devices"),
+        ("PJRT_DeviceDescription_Attributes", {"attributes": [1]}, "expected a dict, got list"),
+        ("PJRT_Buffer_Dimensions", {"dims": "12"}, "expected a sequence, got str"),
     ],
 )
 def test_what_does_not_fit_is_refused_by_name_and_nothing_is_written(function: str, values: Any, said: str) -> None:

@@ -39,4 +39,4 @@ def test_it_does_nothing_for_a_parent_that_is_gone() -> None:
     command = [sys.executable, "-P", os.fspath(CHILD), not_the_parent, *sys.path]
     ended = subprocess.run(command, input=b"", capture_output=True, timeout=TIMEOUT)
     assert (ended.returncode, ended.stdout) == (1, b"")
-    assert b"the process that wants a program compiled is gone" in ended.stderr
+    assert b"the process that requested this compilation has exited" in ended.stderr

@@ -15,6 +15,7 @@ import click
 
 from framedex import words
 from framedex.commands.inputs.files import working_folder
+from framedex.commands.inputs.new_captures import INDEX_FOLDER, add_new_captures, create_index
 from framedex.commands.output.bars import query_progress
 from framedex.commands.output.console import note, print_error
 from framedex.errors import FramedexError
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from framedex.index.file.database import Patience
     from framedex.model import CaptureRow
     from framedex.progress import Progress
-
-INDEX_FOLDER = ".framedex"
 
 INDEX_KEY = "framedex.index"
 """The key of a verb's context with the path of its index; an unexpected error may come from a damaged index."""
@@ -134,13 +133,18 @@ def open_index(path: Path | None, counted: Counted = Counted.ALL) -> Index:
     from framedex.index import Index
 
     settings = load_settings_here()
-    found = require_index_path(path, settings)
     may_write = not is_read_only()
+    if may_write and find_index_path(path, settings) is None:
+        create_index(writable_index_path(path, settings), settings)
+    found = require_index_path(path, settings)
 
     def opened() -> Index:
         return Index.open(found, links=settings.links, counted=counted, may_write=may_write)
 
     index = use_rebuilt_index(found, path, settings, opened) if may_write else opened()
+    if add_new_captures(index, found, settings, may_write=may_write):
+        index.close()
+        index = opened()
     index.set_progress_listener(query_progress())
     report_if_changed(index)
     return index

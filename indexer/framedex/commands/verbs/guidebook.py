@@ -12,7 +12,8 @@ import click
 
 from framedex import words
 from framedex.commands.inputs.files import working_folder
-from framedex.commands.inputs.project_index import INDEX_FOLDER, find_index_path, load_settings_here, open_debuginfod
+from framedex.commands.inputs.new_captures import INDEX_FOLDER
+from framedex.commands.inputs.project_index import find_index_path, load_settings_here, open_debuginfod
 from framedex.commands.inputs.selection import CaptureChoice, CaptureSelection, open_whole_runs
 from framedex.commands.output.atomic_files import write_atomic
 from framedex.commands.output.bars import progress_on_terminal, query_progress

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
-from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.inputs.missing_answers import propose_stray_captures
+from framedex.commands.inputs.new_captures import list_project_captures, project_folder
 from framedex.commands.inputs.project_index import (
-    INDEX_FOLDER,
     load_settings_here,
     open_debuginfod,
     use_rebuilt_index,
@@ -166,7 +165,7 @@ def _check_any_readable(path: Path, captures: Sequence[Path]) -> None:
         return
     *others, last = [_not_indexed_error(capture, error) for capture, error in refused.items()] or [
         FramedexError(
-            f"Nothing to index: no captures in {project_captures_folder(_project_folder(path))}.",
+            f"Nothing to index: no captures in {project_captures_folder(project_folder(path))}.",
             propose_stray_captures(())
             or "Record a program with `framedex run SCRIPT`, or name a capture or a --source folder.",
         )
@@ -226,21 +225,9 @@ def _is_complete(capture: Path) -> bool:
         return True
 
 
-def _project_folder(path: Path) -> Path:
-    """The project of an index."""
-    folder = absolute(path).parent
-    return folder.parent if folder.name == INDEX_FOLDER else working_folder()
-
-
 def _choose_captures(path: Path, named: Sequence[Path]) -> tuple[list[Path], dict[Path, FramedexError]]:
     """The named captures, otherwise the project's, and the named folders without captures with the reason."""
-    from framedex.captures import capture_folders, project_captures_folder
-
-    if named:
-        return _find_captures(named)
-    # `framedex run` writes captures into the working folder, which may be below the folder of the index.
-    folders = dict.fromkeys((project_captures_folder(_project_folder(path)), project_captures_folder(working_folder())))
-    return [capture for folder in folders for capture in capture_folders(folder)], {}
+    return _find_captures(named) if named else (list_project_captures(path), {})
 
 
 def _find_captures(folders: Sequence[Path]) -> tuple[list[Path], dict[Path, FramedexError]]:

@@ -1,7 +1,7 @@
-"""Captures into a store by the workers of a cluster: each does what `fleet/adding.py` does, any may end.
+"""Add captures with the workers of a cluster, which run `fleet/adding.py`. Workers may die at any time.
 
-Dask has a capture added again whose worker is lost. That needs no care here, since adding is whole or nothing, and once
-however often it is done. What cannot be added is told for each capture, and nobody is waited for in vain.
+Dask repeats the task of a lost worker. That is safe, because adding is atomic and idempotent. Each capture that cannot
+be added has an error of its own, and no wait is unlimited.
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ if TYPE_CHECKING:
     from framedex.fleet.place import Place
     from framedex.progress import Progress
 
-_LOOK = 1.0  # seconds between two looks after the workers
-_ANSWER = 10.0  # seconds for a worker's answer of some hundred bytes; it may have died with it
-_AGAIN = "Run the same command again when it is back: it goes on."
+_LOOK = 1.0  # seconds between two checks of the workers
+_ANSWER = 10.0  # seconds to fetch a result of some hundred bytes from a worker that may be dead
+_AGAIN = "Run the same command again when the cluster is back: it continues."
 
 
 class Cluster(Protocol):
-    """Workers to add captures by: `client` is Dask's, which speaks to them."""
+    """Workers that add captures. `client` is their Dask client."""
 
     client: Any
 
     def begin(self) -> None:
-        """Wait for workers. Raises FramedexError where none comes, or one cannot add captures."""
+        """Wait for workers. Raises FramedexError if none appears, or one cannot add captures."""
 
     def tend(self) -> None:
-        """Look after the workers. Raises FramedexError where nothing more will come."""
+        """Check the workers. Raises FramedexError if no more results will come."""
 
     def came(self) -> None:
-        """Note that a capture is done."""
+        """Record that a capture is done."""
 
 
 def add_by_cluster(
     cluster: Cluster, place: Place, captures: Sequence[Path], progress: Progress
 ) -> Iterator[tuple[Path, Added | FramedexError]]:
-    """Add captures by all workers, in the order in which they are done; those that cannot be added with the reason.
+    """Add captures with all workers. Yield each path when it is done, with the added capture or the error.
 
-    Raises FramedexError where there is no store and none can be made, and where there are no workers at first.
+    Raises FramedexError if the store does not exist and cannot be created, or if no workers appear.
     """
     place.begin()
     cluster.begin()
@@ -65,7 +65,7 @@ def add_by_cluster(
             except FramedexError as error:
                 advance(1)
                 yield path, error
-        # The largest first, so that no worker begins it when all others are through.
+        # Largest first, so that no worker starts a large capture when the others are idle.
         adding = _Adding(cluster, place, ids)
         suspects = []
         for path, done in adding.each(sorted(ids, key=capture_size, reverse=True)):
@@ -74,7 +74,7 @@ def add_by_cluster(
                 continue
             advance(1, calls=done.calls if isinstance(done, Added) else 0)
             yield path, done
-        # Whatever a worker had before it as it ended is suspected. Alone, each shows whether it was the one.
+        # Each capture of a dead worker is a suspect. Adding them one by one shows which of them kills workers.
         for suspect in suspects:
             for path, done in adding.each([suspect]):
                 advance(1, calls=done.calls if isinstance(done, Added) else 0)
@@ -82,23 +82,23 @@ def add_by_cluster(
 
 
 class _KillingError(FramedexError):
-    """A capture with which one worker after the other has ended."""
+    """A capture whose workers died one after the other."""
 
 
 class _Adding:
-    """Captures, by their `ids`, that a cluster adds to a store."""
+    """Adds captures, with their `ids`, to a store by a cluster."""
 
     def __init__(self, cluster: Cluster, place: Place, ids: Mapping[Path, str]) -> None:
         self._cluster = cluster
         self._place = place
         self._ids = ids
         self._adder = cluster.client.submit(Adder, place.address, VERSION, pure=False)
-        self._seeing: set[str] = set()  # workers that write where this process reads
+        self._seeing: set[str] = set()  # workers that write to this process's store
         self._together: dict[str, list[Committed]] = {}
         self._end: FramedexError | None = None
 
     def each(self, captures: Sequence[Path]) -> Iterator[tuple[Path, Added | FramedexError]]:
-        """What comes of captures, each when it is done; what is left with the reason when nothing more will come."""
+        """Yield each capture when it is done. If the cluster fails, yield the rest with the error."""
         if (end := self._ended()) is not None:
             yield from ((path, end) for path in captures)
             return
@@ -117,7 +117,7 @@ class _Adding:
             except Empty:
                 pass
             except TimeoutError:
-                came.put(future)  # what came of it is lost with its worker, and being found again
+                came.put(future)  # the result died with its worker, and Dask repeats the task
             else:
                 self._cluster.came()
                 yield left.pop(future), done
@@ -129,7 +129,7 @@ class _Adding:
             looked = time.monotonic()
 
     def _ended(self) -> FramedexError | None:
-        """Why nothing more will come; None while something may."""
+        """Return the error that ended the cluster; None while it works."""
         if self._end is None:
             try:
                 self._cluster.tend()
@@ -138,7 +138,7 @@ class _Adding:
         return self._end
 
     def _checked(self, outcome: Outcome | FramedexError) -> Added | FramedexError:
-        """What came of a capture, if the worker writes into the store that this process means."""
+        """Return the result of a capture, or an error if the worker writes to another store than this process's."""
         if not isinstance(outcome, Outcome):
             return outcome
         done, worker = outcome.done, outcome.worker
@@ -153,15 +153,15 @@ class _Adding:
 
 
 def _outcome(future: Any) -> Outcome | FramedexError:
-    """What came of a capture. Raises TimeoutError where that does not come."""
+    """Fetch the result of a capture. Raises TimeoutError if it does not arrive."""
     try:
         outcome: Outcome = future.result(timeout=_ANSWER)
         return outcome
     except distributed.KilledWorker as error:
         lost = words.count(error.allowed_failures + 1, "worker")
         return _KillingError(
-            f"{lost} ended one after the other while they added it, the last one {error.last_worker.address}.",
-            "They may have had too little memory: add it with `--workers 0`, in one process.",
+            f"{lost} died one after the other while adding it, the last one at {error.last_worker.address}.",
+            "They may have run out of memory: add it with `--workers 0`, in one process.",
         )
     except distributed.CancelledError:
         return FramedexError("The connection to the cluster is lost.", _AGAIN)
@@ -174,6 +174,6 @@ def _outcome(future: Any) -> Outcome | FramedexError:
 
 def _elsewhere(place: Place, worker: str) -> FramedexError:
     return FramedexError(
-        f"The worker {worker} has added it, but not to the store that is at {place.address} here.",
-        "Name a store that is the same for all workers: a folder of a file system that they share, or a bucket.",
+        f"The worker {worker} added it to another store than {place.address} on this machine.",
+        "Name a store that all workers share: a folder of a shared file system, or a bucket.",
     )

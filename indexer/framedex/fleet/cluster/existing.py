@@ -1,4 +1,4 @@
-"""A cluster of Dask's that exists, wherever its workers are: by its scheduler's address, or a file that has that."""
+"""Connect to an existing Dask cluster by the address of its scheduler, or by its scheduler file."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from framedex.regularfile import read_regular
 from framedex.version import VERSION
 
 _NO_WORKERS = "distributed.scheduler.no-workers-timeout"
-_PATIENCE = "60s"  # without workers, where that setting of Dask's says nothing
-_AGAIN = "When it has, run the same command again: it goes on."
+_PATIENCE = "60s"  # default for that setting of Dask
+_AGAIN = "When the cluster is back, run the same command again: it continues."
 
 
 class ExistingCluster:
-    """A cluster that others started, and look after. `client` speaks to it."""
+    """A cluster that framedex did not start. `client` is its Dask client."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
@@ -33,7 +33,7 @@ class ExistingCluster:
         self._seen = time.monotonic()
 
     def begin(self) -> None:
-        """Wait for workers. Raises FramedexError where none comes, or one has not this framedex."""
+        """Wait for workers. Raises FramedexError if none appears, or one has another version of framedex."""
         try:
             self.client.wait_for_workers(1, timeout=self._patience)
         except TimeoutError as error:
@@ -49,13 +49,13 @@ class ExistingCluster:
             )
 
     def tend(self) -> None:
-        """Raises FramedexError where there have been no workers for a while, or the scheduler does not answer."""
+        """Raise FramedexError if the cluster has had no workers for a while, or the connection is lost."""
         now = time.monotonic()
         if self.client.status not in ("running", "connecting"):
             raise FramedexError(f"The connection to {self._address} is lost.", _AGAIN)
         try:
             workers = self.client.nthreads()
-        except (OSError, RuntimeError):  # it is connecting again; its futures are cancelled, which tells of them
+        except (OSError, RuntimeError):  # the client reconnects; cancelled futures report the loss
             return
         if workers:
             self._seen = now
@@ -63,7 +63,7 @@ class ExistingCluster:
             raise self._without_workers()
 
     def came(self) -> None:
-        """A capture is done, so there are workers."""
+        """Record that a capture is done, so there are workers."""
         self._seen = time.monotonic()
 
     def _without_workers(self) -> FramedexError:
@@ -72,9 +72,9 @@ class ExistingCluster:
 
 
 class _Client(distributed.Client):
-    """One that is closed at once where it cannot start.
+    """A Dask client that is closed at once if it cannot start.
 
-    The library leaves that to the collector of garbage, which may come while another client starts: both wait for ever.
+    Dask leaves that to the garbage collector. If it runs while another client starts, both deadlock.
     """
 
     def start(self, **options: object) -> None:
@@ -87,21 +87,21 @@ class _Client(distributed.Client):
 
 @contextmanager
 def existing_cluster(scheduler: str) -> Iterator[ExistingCluster]:
-    """The cluster whose scheduler is at an address, or at that in a file as Dask's `--scheduler-file` writes it.
+    """Connect to a cluster: a context manager. `scheduler` is an address, or a file of Dask's `--scheduler-file`.
 
-    Raises FramedexError where there is none, or it does not answer.
+    Raises FramedexError if the scheduler cannot be reached.
     """
     silence()
     address = _address(scheduler)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of versions that differ: what matters is looked at
+        warnings.simplefilter("ignore")  # about versions, which `begin` checks
         try:
             client = _Client(address, set_as_default=False)  # type: ignore[no-untyped-call]
-        except Exception as error:  # of kinds that depend on the kind of address
+        except Exception as error:  # its type depends on the protocol
             said = printable(str(error).partition("\n")[0] or type(error).__name__).rstrip(".")
             raise FramedexError(
                 f"The scheduler {printable(address)} cannot be reached: {said}.",
-                "Check that it runs and can be reached from here; for tls:// Dask's settings name the certificates.",
+                "Check that it runs and is reachable from here. For tls://, set the certificates in Dask's settings.",
             ) from error
         with client:
             yield ExistingCluster(client)
@@ -114,26 +114,26 @@ def _address(scheduler: str) -> str:
         told = json.loads(read_regular(Path(scheduler)))
         address = told["address"]
         if not isinstance(address, str):
-            raise TypeError("its address is no text")
+            raise TypeError("its address is not a string")
         return address
     except OSError as error:
         raise FramedexError(
-            f"{printable(scheduler)} is neither an address nor a file that can be read: {error.strerror or error}.",
+            f"{printable(scheduler)} is neither an address nor a readable file: {error.strerror or error}.",
             "Name the scheduler as tcp://HOST:PORT, or the file that `dask scheduler --scheduler-file FILE` writes.",
         ) from error
     except (ValueError, KeyError, TypeError) as error:
         raise FramedexError(
-            f"{printable(scheduler)} is no file of a scheduler's.",
+            f"{printable(scheduler)} is not a scheduler file.",
             "Name the file that `dask scheduler --scheduler-file FILE` writes.",
         ) from error
 
 
 def _unfit(told: object) -> str:
-    """Why a worker cannot add captures, after its address."""
+    """Return why a worker cannot add captures, as the end of a sentence."""
     if isinstance(told, FramedexError):
-        return f"says: {printable(told.message).rstrip('.')}"
-    if "No module named 'framedex" in str(told):  # Dask hands on the texts of some errors only
+        return f"reports: {printable(told.message).rstrip('.')}"
+    if "No module named 'framedex" in str(told):  # Dask transmits some errors only as text
         return f"has no framedex {VERSION}"
     if isinstance(told, BaseException):
-        return f"says: {printable(str(told)).rstrip('.')}"
+        return f"reports: {printable(str(told)).rstrip('.')}"
     return f"has framedex {printable(str(told))}, not {VERSION}"

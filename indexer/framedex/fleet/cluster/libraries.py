@@ -1,4 +1,4 @@
-"""The libraries of the extra `fleet-dask`: without them one process adds captures, and who asks for more is told."""
+"""Import the libraries of the extra `fleet-dask`. Without them, only one process can add captures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ try:
     import distributed as distributed
 except ImportError as error:
     raise FramedexError(
-        f"A cluster needs {error.name}, which is not installed here.",
+        f"A cluster needs {error.name}, which is not installed.",
         "Install it: `pip install 'framedex[fleet-dask]'`",
     ) from error
 
@@ -20,7 +20,7 @@ __all__ = ["dask", "distributed"]
 
 
 def silence() -> None:
-    """Have Dask write nothing to stderr: what the user is to know is said by framedex, once."""
+    """Turn off Dask's log messages on stderr. framedex reports problems itself, once."""
     for name in (*logging.root.manager.loggerDict, "asyncio"):
         if name.partition(".")[0] in ("asyncio", "bokeh", "distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -1,7 +1,7 @@
-"""A cluster on this machine: Dask's scheduler in this process, and worker processes that nobody else can speak to.
+"""A cluster on this machine: Dask's scheduler in this process, and worker processes closed to other users.
 
-Dask runs whatever it is sent, so all connections are TLS with a key that is made for this cluster and kept in memory:
-who does not have it is refused before a message of his is read.
+Dask executes any code that it receives. All connections therefore use TLS with a key that exists only in memory, for
+this cluster. A client without the key is refused before any message is read.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from framedex.interpreters import own_module_command
 from framedex.plaintext import printable
 from framedex.progress import Progress
 
-# No pages for browsers. A worker has no capture but the one that it adds: those that it has when it ends are suspected.
+# No web pages. A worker holds only the capture that it adds, so its death makes only that one a suspect.
 _SETTINGS = {"distributed.scheduler.http.routes": [], "distributed.scheduler.worker-saturation": 1.0}
 _PATIENCE = 60.0  # seconds for processes to start
-_BETWEEN = 0.05  # seconds between two looks at whether they have
-_MOST_SAID = 200  # characters of what a process says that fails
+_BETWEEN = 0.05  # seconds between two checks of that
+_MOST_SAID = 200  # characters of a failed process's error message
 
 
 class LocalCluster:
-    """A cluster of processes of our own, those that end are replaced. `client` speaks to it."""
+    """A cluster of our own processes. A process that ends is replaced. `client` is its Dask client."""
 
     def __init__(self, client: Any, processes: list[_Process], progress: Progress) -> None:
         self.client = client
@@ -39,37 +39,37 @@ class LocalCluster:
         self._ended = 0
 
     def begin(self) -> None:
-        """Wait until all workers are there. Raises FramedexError where they cannot be started."""
+        """Wait until all workers are connected. Raises FramedexError if they cannot be started."""
         latest = time.monotonic() + _PATIENCE
         while len(self.client.nthreads()) < len(self._processes):
             self.tend()
             if time.monotonic() > latest:
-                raise FramedexError("The worker processes do not come up.", _FEWER)
+                raise FramedexError(f"The worker processes did not start within {_PATIENCE:.0f} s.", _FEWER)
             time.sleep(_BETWEEN)
 
     def tend(self) -> None:
-        """Replace processes that have ended. Raises FramedexError where they do so again and again."""
+        """Replace processes that have ended. Raises FramedexError if processes keep ending."""
         for process in self._processes:
             if (ending := process.ending()) is None:
                 continue
             self._ended += 1
-            # Dask gives up a capture whose fourth worker ends, and each worker may have such a one.
+            # Dask gives up on a capture after four dead workers, and each worker may hold such a capture.
             if self._ended > 4 * len(self._processes):
-                raise FramedexError(f"The worker processes end again and again, the last one {ending}.", _FEWER)
-            self._progress.note(f"A worker process has ended {ending}; another one goes on.")
+                raise FramedexError(f"The worker processes keep ending, the last one {ending}.", _FEWER)
+            self._progress.note(f"A worker process ended {ending}; a new one replaces it.")
             process.start()
 
     def came(self) -> None:
-        """A capture is done: processes that ended before do not matter any more."""
+        """Record that a capture is done, and reset the count of ended processes."""
         self._ended = 0
 
 
-_FEWER = "Try with fewer: `--workers 1`. Captures that are in the store stay there."
+_FEWER = "Try fewer workers: `--workers 1`. Captures that were added stay in the store."
 
 
 @contextmanager
 def local_cluster(many: int, progress: Progress) -> Iterator[LocalCluster]:
-    """A cluster of so many processes, which are gone after the block."""
+    """Start a cluster of `many` processes: a context manager, which ends the processes."""
     silence()
     security = distributed.Security.temporary()
     options = {"host": "127.0.0.1", "port": 0, "protocol": "tls://", "security": security}
@@ -99,7 +99,7 @@ def local_cluster(many: int, progress: Progress) -> Iterator[LocalCluster]:
 
 
 class _Process:
-    """A worker process, and those that took its place. Its temporary files are in a folder of its own."""
+    """A worker process, and its replacements. Its temporary files are in a folder of its own."""
 
     def __init__(self, folder: Path, told: dict[str, Any]) -> None:
         folder.mkdir()
@@ -109,7 +109,7 @@ class _Process:
         self._process: subprocess.Popen[bytes] | None = None  # noqa: TID251
 
     def start(self) -> None:
-        """Start it. In a group of its own, it has no Ctrl-C of the terminal's: it ends with this process."""
+        """Start the process in a group of its own, out of reach of Ctrl-C. It ends with this process."""
         with self._said.open("wb") as said:
             self._process = subprocess.Popen(  # noqa: TID251
                 own_module_command("framedex.fleet.cluster.local_worker", ()),
@@ -123,11 +123,11 @@ class _Process:
         try:
             self._process.stdin.write(json.dumps({**self._told, "folder": str(self._folder)}).encode() + b"\n")
             self._process.stdin.flush()
-        except BrokenPipeError:  # it has ended, which `ending` tells
+        except BrokenPipeError:  # it has ended; `ending` reports that
             pass
 
     def ending(self) -> str | None:
-        """How it ended, as the end of a sentence; None while it runs."""
+        """Return how the process ended, as the end of a sentence; None while it runs."""
         status = None if self._process is None else self._process.poll()
         if status is None:
             return None
@@ -136,7 +136,7 @@ class _Process:
         return f"{how} ({printable(said[:_MOST_SAID])})" if said and status > 0 else how
 
     def end(self) -> None:
-        """End it, at once: what it is adding does not count then."""
+        """Kill the process. A capture that it was adding does not count."""
         if self._process is not None:
-            with self._process:  # which closes its stdin, and waits
+            with self._process:  # closes its stdin, and waits
                 self._process.kill()

@@ -1,6 +1,6 @@
-"""A worker of a cluster on this machine: `local.py` starts it, and it ends with that process, however that ends.
+"""A worker process of a cluster on this machine. `local.py` starts it, and it ends when its parent process ends.
 
-It is told on stdin what it is, in a line of JSON, with the key by which members of the cluster know one another.
+It reads its options from stdin as a line of JSON, with the TLS key of the cluster.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from framedex.fleet.cluster.libraries import dask, distributed
 
 
 def main() -> None:
-    """Work until whoever started this closes our stdin, or the scheduler is gone."""
+    """Run the worker until the parent closes stdin, or the scheduler ends."""
     with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as told:
         options = json.loads(told.readline())
         Thread(target=_end_with, args=(told.fileno(),), daemon=True).start()
@@ -38,7 +38,7 @@ async def _work(scheduler: str, name: int, folder: str, key: str, certificate: s
 def _end_with(descriptor: int) -> None:
     while os.read(descriptor, 1):
         pass
-    os._exit(0)  # what is being added is whole in the store, or does not count
+    os._exit(0)  # adding is atomic: an unfinished capture does not count
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How large captures are, and whether it pays to have several processes of this machine add them."""
+"""Measure captures, and decide whether several local processes add them faster."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from importlib.util import find_spec
 from pathlib import Path
 
 _WORTH = 256 << 20
-"""Bytes of captures from which on processes are started: some four million calls, which one process adds in 10 s. Each
-costs two seconds of start and of names that it finds for itself."""
+"""Bytes of captures that justify processes: some four million calls, which one process adds in 10 s.
+
+Each process needs two seconds to start and to find names of its own.
+"""
 
 _MEMORY = 1 << 30
-"""Bytes that a process is to have."""
+"""Bytes of memory per process."""
 
 
 def capture_size(capture: Path) -> int:
-    """Bytes of the files of a capture, 0 where they cannot be seen."""
+    """Return the bytes of a capture's files; 0 if they cannot be read."""
     try:
         with os.scandir(capture) as entries:
             return sum(entry.stat().st_size for entry in entries if entry.is_file())
@@ -25,13 +27,13 @@ def capture_size(capture: Path) -> int:
 
 
 def processes_that_pay(captures: Sequence[Path]) -> int:
-    """How many processes beside this one add captures soonest: 0 where that is this one alone."""
+    """Return the best number of worker processes; 0 if this process alone is fastest."""
     if find_spec("distributed") is None or find_spec("cryptography") is None:
         return 0
     if len(captures) < 2 or sum(map(capture_size, captures)) < _WORTH:
         return 0
     from framedex.fleet.cluster.libraries import dask, distributed
 
-    # As far as a container lets this process have them.
+    # Both respect the limits of a container.
     processes = min(len(captures), dask.system.CPU_COUNT, distributed.system.MEMORY_LIMIT // _MEMORY)
     return processes if processes > 1 else 0

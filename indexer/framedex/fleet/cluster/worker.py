@@ -1,4 +1,4 @@
-"""What a worker of a cluster does: it adds captures that it is named to a store that it is named, one at a time."""
+"""The task of a cluster's worker: add one capture at a time to a store."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a capture, and the address of the worker that had it."""
+    """The result of a capture, and the address of its worker."""
 
     worker: str
     done: Added | FramedexError
 
 
 class Adder:
-    """Adds captures of one run to a store, by names of frames that each is found once.
+    """Adds captures of one run to a store, and caches the names of their frames.
 
-    It is a value of Dask's on which the tasks of the run depend. So a worker gets one when it gets the first of them,
-    which is made anew there (what travels is the address and the version), and loses it with the end of the run.
+    It is a Dask value on which all tasks of the run depend. A worker gets it with its first task, and drops it at the
+    end of the run. Pickling keeps only the address and the version.
     """
 
     def __init__(self, address: str, version: str) -> None:
         self._address = address
         self._version = version
-        # SQLite's connections are of one thread, and memory is for one capture, however many threads a worker has.
+        # One thread: SQLite connections belong to a thread, and memory suffices for one capture.
         self._thread = ThreadPoolExecutor(1)
         self._opened: tuple[Adding, tempfile.TemporaryDirectory[str]] | None = None
 
@@ -47,19 +47,19 @@ class Adder:
         return Adder, (self._address, self._version)
 
     def add(self, path: Path, capture: str) -> Added | FramedexError:
-        """Add the capture of this id that lies at a path; the reason where it cannot be added."""
+        """Add the capture at a path, if it has this id. Return the error if it cannot be added."""
         return self._thread.submit(self._add, path, capture).result()
 
     def _add(self, path: Path, capture: str) -> Added | FramedexError:
         try:
             if self._version != VERSION:
-                raise FramedexError(f"A worker has framedex {VERSION}, and {self._version} is asked for.", _SAME)
+                raise FramedexError(f"A worker has framedex {VERSION}, but {self._version} is required.", _SAME)
             try:
                 seen = Origin.of(read_metadata(path)).capture
             except FramedexError as error:
-                raise FramedexError(f"A worker does not see it: {error.message}", _SEEN) from error
+                raise FramedexError(f"A worker cannot read it: {error.message}", _SEEN) from error
             if seen != capture:
-                raise FramedexError("A worker sees another capture there.", _SEEN)
+                raise FramedexError("A worker has another capture at this path.", _SEEN)
             if self._opened is None:
                 place = Place(self._address)
                 place.check()
@@ -71,18 +71,17 @@ class Adder:
         return adding.added(path)
 
 
-_SAME = "Install the same framedex on all of them, then run the same command again: it goes on."
+_SAME = "Install the same framedex on all workers, then run the same command again: it continues."
 _SEEN = (
-    "Put captures where all workers see them at the same path, or add these on the host that has them, without"
-    " --scheduler."
+    "Put the captures where all workers see them at the same path, or add them on their own host without --scheduler."
 )
 
 
 def add(path: str, capture: str, *, adder: Adder) -> Outcome:
-    """The task of a capture."""
+    """Add a capture: the task that Dask runs."""
     return Outcome(distributed.get_worker().address, adder.add(Path(path), capture))
 
 
 def version() -> str:
-    """The version of framedex here, where all that adding needs can be imported."""
+    """Return the version of framedex on this worker. Importing this module checks the libraries."""
     return VERSION

@@ -1,8 +1,7 @@
-"""How far the clocks of ranks are apart, told by what all of them do together.
+"""Estimate the clock offsets of ranks from calls that all ranks finish together.
 
-A program with collectives ends on no rank before all have begun it, so behind the call that waits for it all ranks
-go on at one moment. Which call that is shows in the times: there, and nowhere else, the ranks are always as far
-apart as their clocks.
+A program with collectives ends on no rank before all ranks have begun it. After the call that waits for it, all ranks
+continue at one moment. The times show that call: only there the differences between ranks are always the same.
 """
 
 from __future__ import annotations
@@ -14,25 +13,23 @@ import numpy.typing as npt
 
 from framedex.fleet.ranks.loops import Floats, Integers, Steps, Times, middle
 
-_SAMPLED = 96  # calls of a kind
+_SAMPLED = 96  # sampled calls per kind
 _MOST_CALLS = 64  # kinds of calls
-_GREATEST_DRIFT = (
-    6e-4  # what clocks that are set right while they run gain or lose at most: 500 ppm, and a quartz's own error
-)
+_GREATEST_DRIFT = 6e-4  # NTP slews clocks by at most 500 ppm; the rest is the error of a quartz
 _PASSES = 2
-_SEEN = 8.0  # how much greater than what is apart anyway is what a drift comes to, to be one
-_WANDERING = 3.0  # how often farther apart than from one step to the next ranks are that wait for nobody
-_FEWEST = 3  # times that an event happens
-_CERTAIN = 16  # times: of fewer, ranks that wait for nobody may look as if they did
-_SAME_CLOCK = 50e6  # ns: how far apart ranks of one machine come to where they wait for one another
+_SEEN = 8.0  # a drift is real if it adds up to this multiple of the spread
+_WANDERING = 3.0  # ranks that do not wait have a spread above this multiple of the jitter between steps
+_FEWEST = 3  # occurrences of an event
+_CERTAIN = 16  # occurrences: with fewer, independent ranks may seem to wait for one another
+_SAME_CLOCK = 50e6  # ns: greatest difference of waiting ranks on one machine
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """What is to be subtracted from each rank's times in `Times`: `offset` in ns, and `drift` of the time itself.
+    """The corrections of each rank's times in `Times`: subtract `offset` in ns, and `drift` times the time.
 
-    `apart` is how far ranks still are from one another in ns, where they are nearest. `waits`: they do wait for one
-    another; where that is not certain, only ranks that share a clock can show it.
+    `apart` is the remaining spread of the ranks in ns, at the event where they are closest. `waits`: ranks wait for one
+    another. If that is not certain, only ranks with a common clock can confirm it.
     """
 
     offset: Floats
@@ -42,16 +39,16 @@ class Alignment:
     is_certain: bool = True
 
     def aligned(self, times: Floats) -> Floats:
-        """The times by one clock."""
+        """Return the times of all ranks on a common clock."""
         return np.asarray(times - self.offset[:, np.newaxis] - self.drift[:, np.newaxis] * times)
 
     def aligned_row(self, row: int, times: Floats) -> Floats:
-        """The times of one rank by that clock."""
+        """Return the times of one rank on the common clock."""
         return np.asarray(times - self.offset[row] - self.drift[row] * times)
 
 
 def alignment_of(times: Times, reference: Integers, steps: Steps, machines: Integers) -> Alignment:
-    """How the clocks of ranks are to be set to one another. Ranks of a machine (`machines`, by rows) have one clock."""
+    """Estimate the clock corrections of ranks. Ranks with the same number in `machines` (by row) share a clock."""
     ranks = len(times.places)
     found = []
     first, last = int(steps.begins[0]), int(steps.begins[-1])
@@ -71,9 +68,10 @@ def alignment_of(times: Times, reference: Integers, steps: Steps, machines: Inte
 
 
 def _is_by_clocks(alignment: Alignment, times: Times, machines: Integers) -> bool:
-    """Whether the clocks that ranks of a machine share allow for it, and show it where it is not certain.
+    """Return whether ranks that share a clock confirm an alignment.
 
-    Most of these ranks come at one moment by such a clock. Those that do not, wait for nobody.
+    Waiting ranks of one machine arrive at the same time on their clock. An uncertain alignment needs most ranks to
+    share a clock with another.
     """
     shared = [clocks for clocks in _of_machines(alignment, times, machines) if len(clocks) > 1]
     if not shared:
@@ -84,13 +82,13 @@ def _is_by_clocks(alignment: Alignment, times: Times, machines: Integers) -> boo
 
 
 def _of_machines(alignment: Alignment, times: Times, machines: Integers) -> list[Floats]:
-    """What clocks showed at one moment: those of the ranks of each machine."""
+    """Return what the clocks of the ranks showed at one moment, grouped by machine."""
     clocks = times.base.astype(np.float64) + alignment.offset
     return [clocks[machines == machine] for machine in np.unique(machines)]
 
 
 def _by_machine(alignment: Alignment, times: Times, machines: Integers) -> Alignment:
-    """The alignment with one clock for all ranks of a machine."""
+    """Return the alignment with one common clock per machine."""
     offset, drift = alignment.offset.copy(), alignment.drift.copy()
     for machine, clocks in zip(np.unique(machines), _of_machines(alignment, times, machines), strict=True):
         if len(clocks) > 1:
@@ -101,12 +99,14 @@ def _by_machine(alignment: Alignment, times: Times, machines: Integers) -> Align
 
 
 def _by_event(event: Floats) -> Alignment | None:
-    """The alignment by one event, of which there is a column for each time that it happens; None where it happens too
-    seldom, or too few ranks have it."""
+    """Estimate the alignment from one event. `event` has a row per rank and a column per occurrence.
+
+    Return None if the event is too rare, or no rank has it.
+    """
     if event.shape[1] < _FEWEST:
         return None
     rough = np.zeros(len(event))
-    for _ in range(_PASSES):  # ranks that end, or whose clocks drift, would else move the middle of clocks far apart
+    for _ in range(_PASSES):  # otherwise ranks that end or drift would move the median of distant clocks
         rough = np.nan_to_num(_median(event - middle(event - rough[:, np.newaxis])))
     apart = event - middle(event - rough[:, np.newaxis])
     third, half = event.shape[1] // 3, event.shape[1] // 2
@@ -139,7 +139,7 @@ def _by_event(event: Floats) -> Alignment | None:
 
 
 def _median(values: Floats) -> npt.NDArray[np.float64]:
-    """The median of each row without regard to what is NaN; NaN where all is."""
+    """Return the median of each row, ignoring NaN; NaN for a row without values."""
     ordered = np.sort(values, axis=1)
     there = np.count_nonzero(~np.isnan(values), axis=1)
     low = np.take_along_axis(ordered, (np.maximum(there - 1, 0) // 2)[:, np.newaxis], axis=1)[:, 0]

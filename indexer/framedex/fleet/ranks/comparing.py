@@ -1,4 +1,4 @@
-"""The ranks of a job, held against one another."""
+"""Compare the ranks of a job."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from framedex.fleet.ranks.reading import Calls
 
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
-_MANY, _SHARE = 4, 0.25  # ranks: what so many do in the same way may be meant
-_MOST_LED = 1000  # findings that lead to a stack
+_MANY, _SHARE = 4, 0.25  # ranks: a difference that so many share may be intended
+_MOST_LED = 1000  # findings with a stack
 
 
 def compare(asking: Asking, job: str, floor: int) -> Comparison:
-    """What the ranks of a job differ in. Delays of less than `floor` ns are left out.
+    """Return the differences between the ranks of a job. Delays of less than `floor` ns are left out.
 
-    Raises FramedexError where there is no such job, it has fewer than two ranks, or the store cannot be read.
+    Raises FramedexError if the job does not exist, it has fewer than two ranks, or the store cannot be read.
     """
     try:
         return _compared(asking, job, floor)
-    except SetApartError:  # without those that cannot be read
+    except SetApartError:  # retry without the captures that cannot be read
         return _compared(asking, job, floor)
 
 
@@ -62,7 +62,7 @@ def _compared(asking: Asking, job: str, floor: int) -> Comparison:
     loop: Loop | None = None
     clocks: tuple[Clock, ...] = ()
     if steps is None:
-        notes.append("There is no loop that runs a program again and again: times are not compared.")
+        notes.append("No loop runs a program repeatedly: times are not compared.")
     else:
         findings, timing = with_times(findings, largest, members, calls, steps, floor)
         loop, clocks = timing.loop, timing.clocks
@@ -75,7 +75,7 @@ def _compared(asking: Asking, job: str, floor: int) -> Comparison:
 
 
 def _departures(families: Sequence[Family], members: Members, calls: Calls, steps: Steps | None) -> Iterator[Finding]:
-    """What ranks call otherwise than the others, each difference once."""
+    """Yield the calls in which ranks differ from the others, each difference once."""
     of_lines = [{calls.tokens[token].place for token in np.unique(each.token).tolist()} for each in calls.sequences]
     for number, family in enumerate(families):
         of_family = steps if number == 0 else None
@@ -96,7 +96,7 @@ def _departures(families: Sequence[Family], members: Members, calls: Calls, step
                 Kind.APART,
                 Severity.WARNING,
                 (members.members[place].rank,),
-                "Next to none of its calls are those of the others.",
+                "It has almost no calls in common with the others.",
                 path=first.path,
                 line=first.line,
                 capture=members.members[place].capture,
@@ -105,7 +105,7 @@ def _departures(families: Sequence[Family], members: Members, calls: Calls, step
 
 
 def _together(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings, those of several ranks once that say the same of all of them."""
+    """Merge equal findings of several ranks into one."""
     same: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     for each in findings:
         same[*_said(each), each.delay].append(each)
@@ -119,7 +119,7 @@ def _said(finding: Finding) -> tuple[object, ...]:
 def _of_rank(
     place: int, family: Family, members: Members, calls: Calls, steps: Steps | None, of_lines: Sequence[set[str]]
 ) -> Iterator[Finding]:
-    """What one rank calls otherwise: differences of a kind at a line once, where they are first."""
+    """Yield the differences of one rank's calls, one per kind and line, at the first occurrence."""
     sequence = calls.sequences[place]
     same: dict[tuple[object, ...], list[Difference]] = defaultdict(list)
     for each in family.compared[place].differences:
@@ -154,20 +154,22 @@ def _of_rank(
 
 
 def _call_at(place: int, at: int, family: Family, calls: Calls) -> int | None:
-    """The number of the call that a rank makes at a place of the reference; None where it makes none there."""
+    """Return the number of a rank's call that matches a place of the reference; None if there is none."""
     matched = family.compared[place].matched
     return int(calls.sequences[place].call[matched[at]]) if at < len(matched) and matched[at] >= 0 else None
 
 
 def _steps_of(differences: Sequence[Difference], steps: Steps, family: Family, calls: Calls) -> tuple[int, ...]:
-    """The steps in which differences are, each once."""
+    """Return the steps with differences, sorted."""
     found = {_step_of(each, steps, family, calls) for each in differences}
     return tuple(sorted(step for step in found if step is not None))
 
 
 def _step_of(each: Difference, steps: Steps, family: Family, calls: Calls) -> int | None:
-    """The step in which a difference is. Calls that come before a step's first are of the step before, unless they are
-    as that."""
+    """Return the step of a difference.
+
+    Extra calls before the first call of a step belong to the step before it, unless they equal that first call.
+    """
     place = each.other_at
     if not each.other_count and place < len(family.reference):
         is_as_first = calls.tokens[int(family.reference[place])].at == calls.tokens[each.token].at
@@ -176,7 +178,7 @@ def _step_of(each: Difference, steps: Steps, family: Family, calls: Calls) -> in
 
 
 def _is_own_line(each: Difference, place: int, family: Family, calls: Calls, of_lines: Sequence[set[str]]) -> bool:
-    """Whether a difference is that a rank goes through lines of its own, as the one does that logs or saves."""
+    """Return whether a difference is code that only this rank executes, such as logging or saving."""
     mine = {
         calls.tokens[token].place for token in calls.sequences[place].token[each.at : each.at + each.count].tolist()
     }
@@ -189,7 +191,7 @@ def _is_own_line(each: Difference, place: int, family: Family, calls: Calls, of_
 
 
 def _beside(members: Members, calls: Calls) -> Iterator[Finding]:
-    """What threads beside the one that runs programs do on one rank alone."""
+    """Yield calls on secondary threads that only one rank makes. The main thread is the one that runs programs."""
     everywhere: dict[int, set[int]] = defaultdict(set)
     for place, sequence in enumerate(calls.sequences):
         for token in np.unique(sequence.token).tolist():
@@ -209,7 +211,7 @@ def _beside(members: Members, calls: Calls) -> Iterator[Finding]:
             Kind.OTHER_THREAD,
             Severity.NOTE if is_meant else Severity.WARNING,
             (member.rank,),
-            f"{token.function}{shape} is called on a thread beside; no other rank does.",
+            f"{token.function}{shape} is called on another thread than the programs; no other rank calls it.",
             times=times,
             path=token.path,
             line=token.line,
@@ -219,7 +221,7 @@ def _beside(members: Members, calls: Calls) -> Iterator[Finding]:
 
 
 def _with_failures(findings: Sequence[Finding], failures: Sequence[Finding]) -> list[Finding]:
-    """The findings with those of calls that failed. Who ended in a call that never returned is told of once."""
+    """Add the failures to the findings. A rank that ended in a hanging call gets one finding for both."""
     ended = {rank: each for each in findings if each.kind is Kind.ENDED for rank in each.ranks}
     told = []
     hung: set[int] = set()
@@ -238,7 +240,7 @@ def _with_failures(findings: Sequence[Finding], failures: Sequence[Finding]) -> 
 
 
 def _in_step(failure: Finding, members: Members, calls: Calls, family: Family, steps: Steps | None) -> Finding:
-    """A failure with the step in which it is first, where it is a call that is compared."""
+    """Return a failure with the step of its first call, if that call is compared."""
     captures = [member.capture for member in members.members]
     place = captures.index(failure.capture) if failure.capture in captures else -1
     if steps is None or place not in family.places or failure.call is None:
@@ -255,13 +257,13 @@ def _other_work(families: Sequence[Family], members: Members) -> Iterator[str]:
         if len(family.places) > 1:
             ranks = [str(members.members[place].rank) for place in family.places]
             yield (
-                f"{words.count(len(ranks), 'rank')} do other work than most, and are held against one another alone:"
-                f" {words.first_names(ranks, 'rank')}. Times are compared for the others."
+                f"{words.count(len(ranks), 'rank')} do other work than most, and are only compared with one another:"
+                f" {words.first_names(ranks, 'rank')}. Times are compared for the other ranks."
             )
 
 
 def _with_stacks(asking: Asking, findings: Sequence[Finding]) -> Iterator[Finding]:
-    """The findings, those that lead to a call with its stack."""
+    """Yield the findings, and add the stacks of their calls."""
     wanted = [(each.capture, each.call) for each in findings if each.call is not None and each.stack is None]
     wanted = list(dict.fromkeys(wanted))[:_MOST_LED]
     stacks: dict[tuple[str | None, int | None], str] = {}

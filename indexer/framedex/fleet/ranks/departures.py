@@ -1,4 +1,4 @@
-"""Where a rank's calls depart from those of the others, and in what."""
+"""Find and classify the differences between a rank's calls and those of the others."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 Integers = npt.NDArray[np.int64]
 
 _FOLLOWING = frozenset({Kind.SHAPE, Kind.PROGRAM, Kind.RECOMPILED})
-_FEW = 8  # differences that follow one another at once
-_SOON = 64  # calls: what follows another shape so soon comes from it
+_FEW = 8  # differences close to one another
+_SOON = 64  # calls: a difference this close behind another shape is its consequence
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place at which a rank does something else: it makes `count` calls from `at` on, where the others make
-    `other_count` from `other_at` on. `token` is the call that tells the line, of the rank where it makes one there;
-    `tells` is a sentence."""
+    """One difference: the rank makes `count` calls at `at`, the others make `other_count` calls at `other_at`.
+
+    `token` is the call that gives the line, preferably one of the rank. `tells` is a sentence about the difference.
+    """
 
     kind: Kind
     at: int
@@ -40,8 +41,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How a sequence of calls differs from the reference: where it departs, and in what. `matched` has for each of
-    the reference's calls the place of the one that is made in its stead, -1 where there is none."""
+    """The differences between a sequence of calls and the reference.
+
+    `matched` has the place of the corresponding call for each call of the reference, or -1 if there is none.
+    """
 
     departures: tuple[Departure, ...]
     differences: tuple[Difference, ...]
@@ -49,7 +52,7 @@ class Compared:
 
 
 class Comparing:
-    """Compares sequences of calls, which are numbers of `tokens`."""
+    """Compares sequences of calls, given as indices into `tokens`."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = tokens
@@ -57,7 +60,7 @@ class Comparing:
         self._coarse = np.array([numbers.setdefault(token.at, len(numbers)) for token in tokens], np.int64)
 
     def compared(self, sequence: Integers, reference: Integers) -> Compared:
-        """Hold a sequence against the reference."""
+        """Compare a sequence with the reference."""
         whole = aligned(sequence, reference)
         matched = whole.matched.copy()
         found: list[Difference] = []
@@ -68,7 +71,7 @@ class Comparing:
     def _within(
         self, departure: Departure, sequence: Integers, reference: Integers, matched: Integers
     ) -> Iterator[Difference]:
-        """The differences of one departure; what is called with another shape or program is matched."""
+        """Yield the differences of one departure. Calls that differ only in shape or program are matched."""
         mine = sequence[departure.at : departure.at + departure.count]
         theirs = reference[departure.other_at : departure.other_at + departure.other_count]
         if len(mine) == len(theirs) > 1 and np.array_equal(np.sort(mine), np.sort(theirs)):
@@ -87,7 +90,7 @@ class Comparing:
         for each in sorted([*places, *inner.departures], key=lambda each: (each.other_at, each.at)):
             whole = Departure(departure.at + each.at, each.count, departure.other_at + each.other_at, each.other_count)
             found.append(self._told(whole, sequence, reference, is_same_call=each in places))
-        # A shape is why something is compiled, be it that what has it comes to the device only then.
+        # A shape is the cause of a compilation, even if its data reach the device later.
         at_once = [each for each in found[:_FEW] if each.other_at - departure.other_at <= _SOON]
         at_once.sort(key=lambda each: each.kind is not Kind.SHAPE)
         yield from (*at_once, *found[len(at_once) :])
@@ -101,12 +104,13 @@ class Comparing:
         if is_same_call:
             kind, tells = _of_same_call(mine[0], theirs[0])
         elif not mine and place.at == len(sequence) and place.other_at + place.other_count == len(reference):
-            kind, tells = Kind.ENDED, f"{_ended(self._tokens, sequence)} The others go on with {_call(theirs[0])}."
+            kind, tells = Kind.ENDED, f"{_ended(self._tokens, sequence)} The others continue with {_call(theirs[0])}."
             token = int(sequence[-1]) if len(sequence) else token
         elif not mine:
             kind, tells = (
                 Kind.MISSING_CALL,
-                f"{_calls(theirs)} {'is' if len(theirs) == 1 else 'are'} not made, which the others make here.",
+                f"{_calls(theirs)} {'is' if len(theirs) == 1 else 'are'} missing; the others make"
+                f" {'it' if len(theirs) == 1 else 'them'} here.",
             )
         elif compiled := [each for each in mine if each.obtains]:
             kind = Kind.RECOMPILED
@@ -117,7 +121,8 @@ class Comparing:
         elif not theirs:
             kind, tells = (
                 Kind.EXTRA_CALL,
-                f"{_calls(mine)} {'is' if len(mine) == 1 else 'are'} made, which the others do not make here.",
+                f"{_calls(mine)} {'is' if len(mine) == 1 else 'are'} extra; the others do not make"
+                f" {'it' if len(mine) == 1 else 'them'} here.",
             )
         else:
             kind, tells = Kind.OTHER_CALL, f"{_call(mine[0])} is called where the others call {_call(theirs[0])}."
@@ -125,41 +130,43 @@ class Comparing:
 
     def _of_order(self, departure: Departure, mine: Integers, theirs: Integers) -> Difference:
         first, other = self._tokens[mine[0]], self._tokens[theirs[0]]
-        tells = f"{_call(first)} comes before {_call(other)}; in the others it comes after."
+        tells = f"{_call(first)} comes before {_call(other)}; in the others it comes after it."
         return Difference(
             Kind.ORDER, departure.at, departure.count, departure.other_at, departure.other_count, int(mine[0]), tells
         )
 
 
 def _of_same_call(mine: Token, theirs: Token) -> tuple[Kind, str]:
-    """The same function is called by the same line, but with something else."""
+    """Classify a difference between two calls of a function on one line."""
     if mine.program != theirs.program:
-        verb = "compiled" if mine.obtains else "run"
+        verb, their_verb = ("compiled", "compile") if mine.obtains else ("run", "run")
         other = theirs.program or "(unknown)"
-        return Kind.PROGRAM, f"Program {mine.program or '(unknown)'} is {verb}, by the others {other}."
+        return Kind.PROGRAM, f"Program {mine.program or '(unknown)'} is {verb}; the others {their_verb} {other}."
     if mine.shape != theirs.shape:
         other = theirs.shape or "nothing"
-        return Kind.SHAPE, f"{mine.function} is called with {mine.shape or 'nothing'}, by the others with {other}."
-    return Kind.OTHER_CALL, f"{mine.function} is called, by the others {theirs.function}."
+        return Kind.SHAPE, f"{mine.function} is called with {mine.shape or 'nothing'}; the others call it with {other}."
+    return Kind.OTHER_CALL, f"{mine.function} is called; the others call {theirs.function}."
 
 
 def _ended(tokens: Sequence[Token], sequence: Integers) -> str:
-    return f"{_call(tokens[sequence[-1]])} was its last call." if len(sequence) else "It made no call that does work."
+    return f"{_call(tokens[sequence[-1]])} was its last call." if len(sequence) else "It made no compared call."
 
 
 def _call(token: Token) -> str:
-    return f"{token.function} of {token.place}"
+    return f"{token.function} at {token.place}"
 
 
 def _calls(tokens: Sequence[Token]) -> str:
     more = len(tokens) - 1
-    return _call(tokens[0]) + (f" (and {words.count(more, 'call')} more)" if more else "")
+    return _call(tokens[0]) + (f" (and {words.count(more, 'more call')})" if more else "")
 
 
 def _first_causes(found: Sequence[Difference], tokens: Sequence[Token], sequence: Integers) -> Iterator[Difference]:
-    """The differences that do not follow from one before: another shape needs another program, which is run again and
-    again."""
-    known: set[str] = set()  # programs that a difference before has told of
+    """Yield the differences that are not consequences of an earlier one.
+
+    Another shape, for example, needs another program, which then runs repeatedly.
+    """
+    known: set[str] = set()  # programs of earlier differences
     shaped: Difference | None = None
     for each in found:
         programs = {tokens[token].program for token in sequence[each.at : each.at + each.count].tolist()} - {""}

@@ -1,4 +1,4 @@
-"""Calls that failed, or never returned, on some ranks and not on most."""
+"""Calls that failed or never returned on a minority of ranks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _NEVER_RETURNED = -1
 
-# What the mock and behaviours do within a call fails with it.
+# Calls of the mock and of behaviours are nested in calls that fail with them.
 _FAILED = """
 SELECT r.place, k.function, k.error, u.path, u.line, sum(k.calls)::BIGINT, min(k.first_call),
     arg_min(k.stack, k.first_call)
@@ -37,9 +37,9 @@ class _Failed:
 
 
 def failures_of(asking: Asking, members: Members) -> tuple[list[Finding], list[str]]:
-    """The failures that most ranks do not have, and as sentences what most ranks never returned from.
+    """Return the failures that most ranks do not have, and sentences about calls that most ranks never returned from.
 
-    To be asked once the calls of the ranks are read.
+    The calls of the ranks must have been read before: this creates the table `ranks`.
     """
     kinds = asking.rows_of("call_kinds", [member.capture for member in members.members])
     failed: dict[tuple[str, str, int], list[_Failed]] = defaultdict(list)
@@ -51,13 +51,13 @@ def failures_of(asking: Asking, members: Members) -> tuple[list[Finding], list[s
         ranks = sorted({each.place for each in of_ranks})
         if len(ranks) * 2 > len(members.members):
             if error == _NEVER_RETURNED:
-                of_line = f" of {where}" if where else ""
+                of_line = f" at {where}" if where else ""
                 notes.append(f"{words.count(len(ranks), 'rank')} never returned from {function}{of_line}.")
             continue
         if error == _NEVER_RETURNED:
             kind, tells = Kind.HANG, f"{function} never returned."
         else:
-            kind, tells = Kind.FAILS, f"{function} fails with {error_name(error)}; in most ranks it does not."
+            kind, tells = Kind.FAILS, f"{function} fails with {error_name(error)}; on most ranks it succeeds."
         for place in ranks:
             of_rank = [each for each in of_ranks if each.place == place]
             first = min(of_rank, key=lambda each: each.first)

@@ -1,4 +1,4 @@
-"""Which ranks do the same work, and what each does otherwise than those with whom it belongs together."""
+"""Group ranks that do the same work, and compare each rank with its group."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 Integers = npt.NDArray[np.int64]
 
-_BELONGS = 0.5  # of a sequence's calls that the reference has by line and function
+_BELONGS = 0.5  # share of a sequence's calls that match the reference by line and function
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Ranks that do the same work, by their places among the members, and what each differs in from most of them.
+    """Ranks that do the same work, by their places among the members.
 
-    `reference` is the sequence of calls that most have, and `compared` holds each rank against that.
+    `reference` is the sequence of calls that most of them make. `compared` has each rank's differences from it.
     """
 
     places: tuple[int, ...]
@@ -34,7 +34,7 @@ class Family:
 
 
 def families_of(sequences: Sequence[RankCalls], tokens: Sequence[Token]) -> list[Family]:
-    """The families of ranks, the largest first."""
+    """Return the families of ranks, largest first."""
     comparing = Comparing(tokens)
     same: dict[bytes, list[int]] = defaultdict(list)
     for place, sequence in enumerate(sequences):
@@ -62,10 +62,10 @@ def _belongs(compared: Compared, sequence: Integers) -> bool:
 
 
 def _model(classes: Sequence[tuple[Integers, list[int]]]) -> int:
-    """The rank whose calls are most like those of all: of the largest class, else one of those that have what most
-    have.
+    """Return the most typical rank: one of the largest class of equal ranks, if a class has several.
 
-    Rank 0 often does more than the others: another one is taken where it can be.
+    Otherwise it is the rank whose calls are closest to those that most ranks make. Rank 0 often does extra work, so
+    another rank is preferred.
     """
     most = max(len(places) for _, places in classes)
     if most > 1:
@@ -81,7 +81,7 @@ def _model(classes: Sequence[tuple[Integers, list[int]]]) -> int:
 
 
 def _usual(compared: Mapping[int, Compared], reference: Integers, sequences: Sequence[RankCalls]) -> Integers:
-    """The reference with what most ranks do, where they differ from it in the same way."""
+    """Return the reference, corrected where most ranks differ from it in the same way."""
 
     def key(departure: Departure, place: int) -> tuple[int, int, bytes]:
         mine = sequences[place].token[departure.at : departure.at + departure.count]

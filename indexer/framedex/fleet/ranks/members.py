@@ -1,4 +1,4 @@
-"""Which captures of a store are the ranks of a job: each rank once, and what is wrong with that."""
+"""Select one capture for each rank of a job, and report missing, duplicate and inconsistent ranks."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from framedex.words import nearest_name
 if TYPE_CHECKING:
     from framedex.fleet.asking import Asking
 
-# What tells how many ranks a job has.
+# Variables with the number of ranks of a job.
 _SIZES = ("SLURM_NTASKS", "JAX_NUM_PROCESSES", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 _MOST_SIZE = 1 << 31
-# By these a recording leaves out calls that it has on other ranks.
+# With these settings, a recording leaves out other calls on each rank.
 _BY_CHANCE = frozenset({"FRAMEDEX_RING", "FRAMEDEX_SAMPLE"})
 _MOST_LISTED = 10_000  # missing ranks, one by one
 _FEWEST = 2
-_SAME_BOOT = 1_000_000_000  # ns: what a clock that is set right gains within a job, with what it took to read it
+_SAME_BOOT = 1_000_000_000  # ns: tolerance for clock corrections during a job, and for reading two clocks
 _OF_MANY_MACHINES = frozenset({"", "localhost"})
 
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """The ranks of a job in their order, and what was found.
+    """The ranks of a job in order, with findings and notes.
 
-    `machines` has a number for each: ranks of the same one share a clock.
+    `machines` has a number for each rank. Ranks with the same number share a clock.
     """
 
     members: tuple[Member, ...]
@@ -46,7 +46,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A capture that says that it is a rank."""
+    """A capture that claims to be a rank."""
 
     member: Member
     started: int
@@ -58,7 +58,7 @@ class _Claim:
 
 
 def members_of(asking: Asking, job: str) -> Members:
-    """The ranks of a job. Raises FramedexError where it has fewer than two, or there is no such job."""
+    """Return the ranks of a job. Raises FramedexError if it does not exist or has fewer than two ranks."""
     name = to_storable(job)
     rows = asking.rows(
         "SELECT rank, capture, path, host, calls, started, packages, metadata, problems FROM captures"
@@ -76,15 +76,15 @@ def members_of(asking: Asking, job: str) -> Members:
         raise _too_few(name, len(rows), len(by_rank))
     notes = []
     if left_out:
-        notes.append(f"{words.count(left_out, 'capture')} of the job {'is' if left_out == 1 else 'are'} of no rank.")
+        notes.append(f"{words.count(left_out, 'capture')} of the job {'has' if left_out == 1 else 'have'} no rank.")
     findings: list[Finding] = []
     runs = _runs(by_rank)
     if len(runs) > 1:
-        notes.append(f"The job ran {words.count(len(runs), 'time')}: the captures of its latest run are compared.")
+        notes.append(f"The job ran {words.count(len(runs), 'time')}: only its latest run is compared.")
         chosen = runs[-1]
         if gone := sorted(by_rank.keys() - chosen.keys()):
             had = words.first_names([str(rank) for rank in gone], "rank")
-            notes.append(f"An earlier run had {words.count(len(gone), 'rank')} more: {had}.")
+            notes.append(f"An earlier run had {words.count(len(gone), 'more rank')}: {had}.")
     else:
         chosen = {
             rank: max(of_rank, key=lambda each: (each.member.calls, each.started)) for rank, of_rank in by_rank.items()
@@ -96,18 +96,18 @@ def members_of(asking: Asking, job: str) -> Members:
     members = tuple(each.member for each in whole)
     if partly := [each for each in kept if each.left_out]:
         variables = ", ".join(sorted({name for each in partly for name in each.left_out}))
-        said = f"{words.count(len(partly), 'rank')} recorded some of their calls ({variables})"
+        said = f"{words.count(len(partly), 'rank')} recorded only some of their calls ({variables})"
         if len(members) < _FEWEST:
             raise FramedexError(
                 f"{said}: there is nothing to compare.",
-                "Record the job without them: each rank has all its calls then.",
+                "Record the job again without these variables.",
             )
         notes.append(f"{said} and {'is' if len(partly) == 1 else 'are'} not compared.")
     if damaged := [str(each.member.rank) for each in kept if each.has_problems]:
         lacking = (
-            f"The captures of {words.count(len(damaged), 'rank')} lack something ({words.first_names(damaged, 'rank')})"
+            f"The captures of {words.count(len(damaged), 'rank')} are incomplete ({words.first_names(damaged, 'rank')})"
         )
-        notes.append(f"{lacking}: they may depart by that. The question `problems` tells what it is.")
+        notes.append(f"{lacking}, which may cause differences. Details: `framedex fleet query problems`.")
     return Members(members, _machines(whole), tuple(findings), tuple(notes))
 
 
@@ -126,7 +126,7 @@ def _claim(
         if recorded.started_unix_ns is not None and recorded.started_clock_ns is not None:
             booted = recorded.started_unix_ns - recorded.started_clock_ns
         left_out = tuple(name for name in recorded.selected_by if name in _BY_CHANCE)
-    except ValueError:  # somebody else wrote it
+    except ValueError:  # not written by framedex
         pass
     member = Member(rank, capture, path, host, calls)
     of_job = sizes[0] if sizes else None
@@ -134,10 +134,10 @@ def _claim(
 
 
 def _runs(by_rank: dict[int, list[_Claim]]) -> list[dict[int, _Claim]]:
-    """The runs of a job in their order, each with a rank once; one where nothing tells that there are more.
+    """Return the runs of a job in order, each with at most one capture per rank; one empty run if that is unclear.
 
-    Where all ranks have as many captures, these are the runs, whatever clocks say. Else a rank that begins again begins
-    a run if that is longer after the others than these were apart: two captures of one run come with the others.
+    If all ranks have the same number of captures, these are the runs, whatever the clocks show. Otherwise a repeated
+    rank begins a run. Then every gap between runs must exceed the spread of start times within each run.
     """
     times = {len(of_rank) for of_rank in by_rank.values()}
     if len(times) == 1:
@@ -154,8 +154,10 @@ def _runs(by_rank: dict[int, list[_Claim]]) -> list[dict[int, _Claim]]:
 
 
 def _machines(claims: Sequence[_Claim]) -> tuple[int, ...]:
-    """The number of the machine of each. Containers may have one name on many machines, which did not start at one
-    moment; names that many machines have tell of none."""
+    """Return the machine number of each capture: equal for the same host name and boot time.
+
+    Containers may share a name on many machines, so the boot time must match. Names like `localhost` are ignored.
+    """
     numbers = list(range(len(claims)))
     before: int | None = None
     for place in sorted(numbers, key=lambda place: (claims[place].member.host, claims[place].booted or 0)):
@@ -186,20 +188,20 @@ def _unknown(asking: Asking, name: str) -> FramedexError:
     meant = nearest_name(name, jobs)
     said = words.first_names([printable(job) for job in jobs], "job") if jobs else ""
     if not jobs:
-        remedy = "None of its captures is of a job: set FRAMEDEX_JOB and FRAMEDEX_RANK where they are recorded."
+        remedy = "None of its captures has a job: set FRAMEDEX_JOB and FRAMEDEX_RANK when you record."
     elif meant is not None:
         remedy = f"Did you mean {printable(meant)}?"
     else:
-        remedy = f"It has {said}."
+        remedy = f"The store has {said}."
     return FramedexError(f"There is no job {printable(name)!r} in the store.", remedy)
 
 
 def _too_few(name: str, captures: int, ranks: int) -> FramedexError:
     if ranks:
-        told = f"The job {printable(name)} has one rank in the store: there is nothing to hold it against."
+        told = f"The job {printable(name)} has only one rank in the store: there is nothing to compare it with."
         return FramedexError(told, "Add the captures of its other ranks.")
-    told = f"The {words.count(captures, 'capture')} of the job {printable(name)} do not say which rank they are."
-    return FramedexError(told, "Set FRAMEDEX_RANK to another number in each of its processes, and record it again.")
+    told = f"No rank is known for {words.count(captures, 'capture')} of the job {printable(name)}."
+    return FramedexError(told, "Set FRAMEDEX_RANK to a different number in each process, and record the job again.")
 
 
 def _claimed_twice(by_rank: dict[int, list[_Claim]], chosen: dict[int, _Claim]) -> Iterator[Finding]:
@@ -212,15 +214,15 @@ def _claimed_twice(by_rank: dict[int, list[_Claim]], chosen: dict[int, _Claim]) 
                 Kind.CLAIMED,
                 Severity.WARNING,
                 (rank,),
-                f"{words.count(len(claims), 'capture')} say that they are this rank. Compared is {kept.path} of"
-                f" {kept.host}, which has most calls; left out: {where}.",
+                f"{words.count(len(claims), 'capture')} claim this rank. The one with the most calls is compared:"
+                f" {kept.path} of {kept.host}. Left out: {where}.",
                 times=len(claims),
                 capture=kept.capture,
             )
 
 
 def _missing(kept: Sequence[_Claim]) -> Iterator[Finding]:
-    """Ranks of the job's size, or below the greatest rank, that have no capture."""
+    """Yield a finding about ranks without a capture, below the job's size or its highest rank."""
     told = Counter(each.size for each in kept if each.size is not None).most_common(1)
     size = told[0][0] if told else 0
     ranks = [each.member.rank for each in kept]
@@ -234,7 +236,7 @@ def _missing(kept: Sequence[_Claim]) -> Iterator[Finding]:
             tuple(rank for first, last in gaps for rank in range(first, last + 1)) if many <= _MOST_LISTED else ()
         )
         listed = words.first_names([f"{first}" if first == last else f"{first}-{last}" for first, last in gaps], "gap")
-        said = f"the job has {size:,}" if size > ranks[-1] else f"there is a rank {ranks[-1]}"
+        said = f"the job has {size:,}" if size > ranks[-1] else f"its highest rank is {ranks[-1]}"
         verb = "is" if many == 1 else "are"
         yield Finding(
             Kind.MISSING,
@@ -246,7 +248,7 @@ def _missing(kept: Sequence[_Claim]) -> Iterator[Finding]:
 
 
 def _versions(kept: Sequence[_Claim]) -> Iterator[Finding]:
-    """Ranks with other versions of packages than most."""
+    """Yield findings about ranks whose package versions differ from those of most ranks."""
     (usual, _), *others = Counter(each.packages for each in kept if each.packages).most_common() or [((), 0)]
     for packages, _ in others:
         ranks = tuple(each.member.rank for each in kept if each.packages == packages)

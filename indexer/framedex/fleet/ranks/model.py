@@ -1,4 +1,4 @@
-"""What is found about the ranks of a job."""
+"""The result of comparing the ranks of a job."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from framedex.model import Severity
 
 
 class Kind(StrEnum):
-    """What a rank does otherwise than the others."""
+    """The kinds of differences between ranks."""
 
-    MISSING = "missing"  # no capture of it is in the store
-    CLAIMED = "claimed-twice"  # two captures say that they are this rank
-    VERSIONS = "versions"  # other versions of packages
-    FAILS = "fails"  # calls do that succeed in the others
-    HANG = "hang"  # a call that never returned, where the others went on
-    ENDED = "ended"  # it stopped before the others
+    MISSING = "missing"  # the rank has no capture in the store
+    CLAIMED = "claimed-twice"  # several captures claim this rank
+    VERSIONS = "versions"  # different package versions
+    FAILS = "fails"  # calls fail that succeed on most ranks
+    HANG = "hang"  # a call never returned, while the others continued
+    ENDED = "ended"  # the rank made its last call before the others
     SHAPE = "shape"
     PROGRAM = "program"
     RECOMPILED = "recompiled"
@@ -24,22 +24,22 @@ class Kind(StrEnum):
     MISSING_CALL = "missing-call"
     ORDER = "order"
     OTHER_CALL = "other-call"
-    APART = "apart"  # next to nothing is as in the others
-    OTHER_THREAD = "other-thread"  # a thread beside the one that runs programs does what it does nowhere else
-    SLOW = "slow"  # in most steps it comes later than the others
+    APART = "apart"  # almost no calls in common with the others
+    OTHER_THREAD = "other-thread"  # calls that only this rank makes, on a thread that does not run the programs
+    SLOW = "slow"  # late in most steps
     SLOW_STEP = "slow-step"
     CLOCK = "clock"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one rank, or several in the same way, do otherwise than the others.
+    """A difference between one rank, or several ranks, and the others.
 
-    `tells` says it in a sentence. `steps` are those of the job's loop in which it shows, counted from 0, and `step` the
-    first of them, None outside of it; `times` how often it shows in the first of `ranks`, which are ordered. `path` and
-    `line` are of the program's Python there, None where no line is to blame. `capture`, `call` and `stack` lead to the
-    first of these ranks' call; `other_rank` and `other_call` to what another rank does there. `delay` is how long the
-    others waited for it in ns, as far as that can be told: all steps together.
+    `tells` describes it in a sentence. `steps` are the affected steps of the job's loop, counted from 0; `step` is the
+    first of them, or None outside the loop. `times` is the number of occurrences in the first of `ranks`, which are
+    sorted. `path` and `line` are the Python line, or None if no line is responsible. `capture`, `call` and `stack`
+    are those of the first rank; `other_rank` and `other_call` are the counterpart. `delay` is the total time, in ns,
+    that the others waited for the rank, if it is known.
     """
 
     kind: Kind
@@ -61,7 +61,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """The capture that is compared as a rank: an id, where it lay, on which host, and how many calls it has."""
+    """The capture of a rank: its id, original path, host and number of calls."""
 
     rank: int
     capture: str
@@ -72,9 +72,9 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """The loop by whose rounds times are told: one round begins with each run of a program by a line.
+    """The loop by which times are compared: each step runs one program, at `path` and `line`.
 
-    `steps` are as many as most ranks ran, `step` how long one usually takes in ns.
+    `steps` is the number of steps that most ranks ran, `step` their typical duration in ns.
     """
 
     path: str
@@ -86,8 +86,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How far a rank's clock is ahead of the others' at the loop's beginning in ns, and what it gains in ns a
-    second."""
+    """A rank's clock: its lead over the others at the start of the loop in ns, and its drift in ns per second."""
 
     rank: int
     offset: int
@@ -96,10 +95,10 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What the ranks of a job differ in, worst first.
+    """The differences between the ranks of a job, worst first.
 
-    `compared` is how many calls of each rank were held against the others', at most. `clocks` are empty, and `loop`
-    is None, where nothing tells them. `notes` are sentences: what could not be compared.
+    `compared` is the greatest number of compared calls of a rank. `clocks` is empty and `loop` None if they are
+    unknown. `notes` has sentences about what could not be compared.
     """
 
     job: str

@@ -1,9 +1,8 @@
-"""The calls of a job's ranks that are compared, as arrays of numbers; what a number stands for is told once.
+"""Read the compared calls of a job's ranks, as arrays of token numbers.
 
-Compared are calls that do work (they compile, load or run programs, or move data) and that a line of Python made,
-each as what it is on any host: the line, the function, shapes, and of a program a check of what was compiled.
-Addresses, devices and times are none of that. A rank's calls come from the one of its threads that runs most
-programs.
+Compared calls compile, load or run programs, or move data, and come from a line of Python. A token has what is equal on
+all hosts: the line, the function, shapes, and a checksum of the compiled program. Addresses, devices and times are not
+part of it. A rank's calls are those of the thread that runs most programs.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ EXECUTE = "PJRT_LoadedExecutable_Execute"
 _COMPILES = ("PJRT_Client_Compile", "PJRT_Compile")
 _LOADS = ("PJRT_Executable_DeserializeAndLoad", "PJRT_Client_Load")
 OBTAINS = frozenset((*_COMPILES, *_LOADS))
-"""What gives a program that can be run. Who finds it in a cache does not compile it."""
+"""Functions that return an executable. A rank with a cache loads a program where others compile it."""
 
 MOST_CALLS = 40_000_000
-"""Calls that are compared at most, of all ranks together: some 3 GB of memory."""
+"""Most compared calls of all ranks together: some 3 GB of memory."""
 
 _NEVER = (1 << 63) - 1  # ns since 1970
 
-# What is read of a call: the object of a program, what that is, and the values that are the same wherever it is made.
+# JSON paths of arguments: the program's object, the program's checksum, and values that are equal on all hosts.
 _PATHS = [
     *("$.executable", "$.loaded_executable", '$."program.kept"'),
     *("$.type", "$.dims", "$.dst_size", "$.transfer_size", "$.num_args"),
@@ -45,10 +44,10 @@ _PATHS = [
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What calls have in common that are the same: a line of Python, a function, a shape, a program.
+    """The identity of a call for comparisons: a line of Python, a function, a shape and a program.
 
-    `program` is the check of what was compiled, empty where it is none or not known; `place` tells the line on every
-    host.
+    `program` is the checksum of the compiled program, empty if there is none or it is unknown. `place` identifies the
+    line on all hosts.
     """
 
     path: str
@@ -71,11 +70,11 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class RankCalls:
-    """The calls of a rank in their order: what each is (a number of `Calls.tokens`), its own number, its start since
-    1970 in ns, and its duration in ns (-1: it never returned).
+    """The calls of a rank in order. `token` is an index into `Calls.tokens`, `call` the number of the call.
 
-    `done` is when what a call had begun was over, in ns since 1970, where that was before the next call: JAX waits for
-    a result in no call of its own. -1: it was over later, or nobody knows.
+    `start` is in ns since 1970, `duration` in ns (-1: the call never returned). `done` is when the work that the call
+    started was finished, in ns since 1970, if that was before the next call: JAX waits for results outside of calls.
+    -1: it was finished later, or that is unknown.
     """
 
     token: Integers
@@ -89,8 +88,8 @@ class RankCalls:
 class Calls:
     """The calls of all ranks, in the order of the members.
 
-    `beside` has what threads did beside those: how often a rank made each call, as rows (rank's place, token, calls,
-    first call). `notes` are sentences.
+    `beside` has the calls on other threads: rows (rank's place, token, number of calls, first call). `notes` are
+    sentences.
     """
 
     tokens: Sequence[Token]
@@ -100,7 +99,7 @@ class Calls:
 
 
 def calls_of(asking: Asking, members: Members) -> Calls:
-    """The calls of the ranks. Raises FramedexError where the store cannot be read."""
+    """Return the calls of the ranks. Raises FramedexError if the store cannot be read."""
     works = sorted(name for name, function in load_boundary_functions().items() if function.works)
     captures = [member.capture for member in members.members]
     asking.rows(
@@ -114,7 +113,7 @@ def calls_of(asking: Asking, members: Members) -> Calls:
         most = MOST_CALLS // len(captures)
         asking.rows("DELETE FROM works WHERE nth > ?", [most])
         many = words.count(most, "call")
-        notes.append(f"Of each rank {many} of those that do work are compared, its first: there are {every:,} in all.")
+        notes.append(f"Only the first {many} of each rank are compared: all ranks together have {every:,}.")
     programs, said = _what_programs_are(asking)
     notes += said
     asking.rows(_THREADS)
@@ -138,7 +137,7 @@ def calls_of(asking: Asking, members: Members) -> Calls:
 
 
 def _by_rank(asking: Asking, query: str, names: Sequence[str], ranks: int) -> Iterator[list[Integers]]:
-    """What a query gives in columns of these names, rank by rank."""
+    """Yield the columns of a query, one list for each rank."""
     columns = asking.columns(query)
     begins = np.searchsorted(columns["place"], np.arange(ranks + 1))
     for first, last in pairwise(begins.tolist()):
@@ -146,10 +145,11 @@ def _by_rank(asking: Asking, query: str, names: Sequence[str], ranks: int) -> It
 
 
 def _done(call: Integers, start: Integers, asked: Integers, ready: Integers, is_main: Integers) -> Integers:
-    """When all that each call had begun was over, before the next one began: see `RankCalls`.
+    """Return when the work of each call was finished, if that was before the next call: see `RankCalls`.
 
-    The calls with the numbers `asked` had the runtime tell when an event is `ready`, which is of the call before. What
-    the thread itself let go of later (`is_main`) it had kept beside an array: when that was ready it does not tell.
+    The calls with the numbers `asked` registered a callback for an event of the call before, which was `ready` later.
+    An event that the main thread itself destroyed after the next call (`is_main`) was kept with an array, so its time
+    does not count.
     """
     done = np.full(len(call), -1, np.int64)
     until = np.append(start[1:], _NEVER)
@@ -165,24 +165,24 @@ def _integers(column: npt.NDArray[np.generic]) -> Integers:
 
 
 def _what_programs_are(asking: Asking) -> tuple[str, list[str]]:
-    """SQL that tells what a program is, and why that is less than what was compiled.
+    """Return SQL for the checksum of a program, and notes if checksums cannot be compared.
 
-    The bytes that are compiled name the files that they come from, and what comes from a cache is known by nothing.
+    Compiled bytes contain source paths, which may differ between hosts. A program from a cache has no checksum.
     """
     ((loaded,),) = asking.rows("SELECT count(*) FROM works WHERE list_contains(?, function)", [list(_LOADS)])
     if loaded:
-        return "''", ["Some programs were loaded and not compiled: which they are is not compared."]
+        return "''", ["Some programs were loaded and not compiled: programs are not compared."]
     ((paths,),) = asking.rows(
         "SELECT coalesce(max(paths), 0) FROM (SELECT count(DISTINCT path) AS paths FROM works"
         " WHERE list_contains(?, function) AND NOT is_installed GROUP BY at_line)",
         [list(_COMPILES)],
     )
     if paths > 1:
-        return "''", ["The program lies elsewhere on some hosts: which programs it compiles is not compared."]
+        return "''", ["The script has different paths on some hosts: compiled programs are not compared."]
     return "program", []
 
 
-# The calls that are compared, with the values that are. What is no JSON tells nothing.
+# The compared calls with their compared values. Arguments that are not JSON have none.
 _WORKS = """
 CREATE OR REPLACE TEMP TABLE works AS
 SELECT r.place, c.call, c.start, coalesce(c.duration, -1) AS duration, c.thread, c.function, c.error,
@@ -202,7 +202,7 @@ SELECT place, arg_max(thread, (runs, many, thread)) AS thread FROM (
     FROM works GROUP BY place, thread
 ) GROUP BY place
 """
-# A program is run by the address of its object, which is the one that was made there last.
+# A run names its program by address: it is the latest program created at that address.
 _KNOWN = """
 CREATE OR REPLACE TEMP TABLE known AS
 WITH obtained AS (
@@ -232,7 +232,7 @@ SELECT min(path), any_value(line), any_value(at_line), any_value(function), any_
 FROM known GROUP BY token ORDER BY token
 """
 _CALLS = "SELECT place, token, call, start, duration FROM known WHERE is_main ORDER BY place, call"
-# JAX has itself called when an event is ready, and destroys it then, on whatever thread that is.
+# JAX registers a callback for an event, which destroys the event, on any thread, when it is ready.
 _EVENTS = """
 CREATE OR REPLACE TEMP TABLE events AS
 SELECT r.place, c.call, c.start, c.function = 'PJRT_Event_OnReady' AS is_asked, c.thread = t.thread AS is_main,

@@ -1,4 +1,4 @@
-"""What two sequences of calls have in common, in their order, and where they differ."""
+"""Align two sequences of calls, and find their differences."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ import numpy.typing as npt
 Integers = npt.NDArray[np.int64]
 
 MOST_DEPARTURES = 512
-"""Places at which a sequence is said to depart; behind the last it is not compared."""
+"""Most departures of a sequence. Calls after the last one are not compared."""
 
-_LONG, _SHORT = 8, 3  # calls by which two sequences are known to go on alike
-_NEAR, _FAR = 64, 4096  # calls within which that is looked for
+_LONG, _SHORT = 8, 3  # equal calls that prove that two sequences match again
+_NEAR, _FAR = 64, 4096  # calls in which such a match is searched
 _FACTOR = 0x9E3779B97F4A7C15  # of hashes: any odd number of 64 bits
-_AS_MANY = 2  # calls: a departure more is as odd as so many that are left out
+_AS_MANY = 2  # calls: one more departure costs as much as so many calls left out
 _MOST_LOOKED_AT = 2_000_000  # calls, in some tenths of a second
-_ALIKE = 0.3  # of the calls that follow: the sequences differ again and again, and are alike between
+_ALIKE = 0.3  # share of the following calls that must match after a short run of equal calls
 
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """`count` calls of a sequence from `at` on, in whose place the reference has `other_count` calls from `other_at`
-    on."""
+    """A difference: `count` calls of a sequence at `at` replace `other_count` calls of the reference at `other_at`."""
 
     at: int
     count: int
@@ -34,9 +33,9 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Where a sequence departs from the reference.
+    """The departures of a sequence from the reference.
 
-    `matched` has for each call of the reference the place of the same call in the sequence, -1 where there is none.
+    `matched` has the place in the sequence of each call of the reference, or -1 if it has no match.
     """
 
     departures: tuple[Departure, ...]
@@ -44,12 +43,12 @@ class Alignment:
 
     @property
     def alike(self) -> int:
-        """How many calls are the same."""
+        """The number of matched calls."""
         return int(np.count_nonzero(self.matched >= 0))
 
 
 def aligned(sequence: Integers, reference: Integers) -> Alignment:
-    """Hold a sequence against another one, from the first call to the last."""
+    """Align a sequence with the reference, from the first call to the last."""
     rough = _roughly_aligned(sequence, reference)
     departures = _with_fewest_edits(sequence, reference, rough.departures)
     if departures is None:
@@ -65,10 +64,10 @@ def aligned(sequence: Integers, reference: Integers) -> Alignment:
 def _with_fewest_edits(
     sequence: Integers, reference: Integers, rough: Sequence[Departure]
 ) -> Sequence[Departure] | None:
-    """The departures where the fewest calls are left out on either side; None where that is no better than these.
+    """Return the departures with the fewest unmatched calls; None if they are not better than the rough ones.
 
-    What is looked for from the front on leaves out more where a loop makes the same calls again and again. Where the
-    sequence ends and the reference goes on, that stays so.
+    The rough alignment, found from the front, skips too many calls in loops. If the sequence ends before the reference,
+    its last departure stays.
     """
     is_tail = bool(rough) and rough[-1].at == len(sequence)
     tail = [*rough[-1:]] if is_tail else []
@@ -89,8 +88,10 @@ def _oddness(departures: Sequence[Departure]) -> int:
 
 
 def _fewest_edits(one: Sequence[int], other: Sequence[int], most: int) -> list[Departure] | None:
-    """Where a sequence departs from another one with the fewest calls left out on either side; None for more than
-    `most` of them, or where it takes too long. E. W. Myers, An O(ND) Difference Algorithm and Its Variations, 1986."""
+    """Return the departures with the fewest unmatched calls; None for more than `most`, or if the search is too long.
+
+    E. W. Myers, An O(ND) Difference Algorithm and Its Variations, 1986.
+    """
     furthest = {1: 0}
     passed: list[dict[int, int]] = []
     looked_at = 0
@@ -111,7 +112,7 @@ def _fewest_edits(one: Sequence[int], other: Sequence[int], most: int) -> list[D
 
 
 def _departures_on(passed: Sequence[dict[int, int]], at: int, other_at: int) -> list[Departure]:
-    """The way back from the end to the beginning, by how far each number of edits had led."""
+    """Trace the edits back from the end. `passed` has the furthest places for each number of edits."""
     found: list[Departure] = []
     for edits in range(len(passed) - 1, 0, -1):
         furthest, shift = passed[edits], at - other_at
@@ -127,7 +128,7 @@ def _departures_on(passed: Sequence[dict[int, int]], at: int, other_at: int) -> 
 
 
 def _roughly_aligned(sequence: Integers, reference: Integers) -> Alignment:
-    """The same, found from the front on: as fast as sequences are alike."""
+    """Align two sequences greedily from the front, which is fast for similar sequences."""
     mine = [_runs(sequence, length) for length in (_LONG, _SHORT, 1)]
     theirs = [_runs(reference, length) for length in (_LONG, _SHORT, 1)]
     matched = np.full(len(reference), -1, np.int64)
@@ -148,7 +149,7 @@ def _roughly_aligned(sequence: Integers, reference: Integers) -> Alignment:
 
 
 def closely_aligned(sequence: Integers, reference: Integers) -> Alignment:
-    """As `aligned`, with what is alike within the departures, too."""
+    """Align two sequences, then align the calls within each departure as well."""
     rough = aligned(sequence, reference)
     matched = rough.matched.copy()
     departures: list[Departure] = []
@@ -165,7 +166,7 @@ def closely_aligned(sequence: Integers, reference: Integers) -> Alignment:
 
 
 def _alike(one: Integers, other: Integers) -> int:
-    """How many calls at the beginning are the same."""
+    """Return the number of equal calls at the beginning."""
     most = min(len(one), len(other))
     done, step = 0, 64
     while done < most:
@@ -178,7 +179,7 @@ def _alike(one: Integers, other: Integers) -> int:
 
 
 def _runs(sequence: Integers, length: int) -> npt.NDArray[np.uint64]:
-    """A hash of the calls from each place on, `length` of them; one more for the end."""
+    """Return a hash of the next `length` calls at each place, including the end."""
     padded = np.concatenate([sequence + 2, np.ones(length, np.int64)]).astype(np.uint64)
     runs = np.zeros(len(sequence) + 1, np.uint64)
     for place in range(length):
@@ -194,9 +195,9 @@ def _gap(
     at: int,
     other_at: int,
 ) -> tuple[int, int]:
-    """How many calls of either are to be left out until they go on alike, where they differ at once."""
+    """Return how many calls of each sequence to skip until they match again."""
     near = _meeting(mine[0], theirs[0], at, other_at, _NEAR)
-    is_end = near is not None and at + near[0] == len(sequence)  # which all have in common
+    is_end = near is not None and at + near[0] == len(sequence)  # every sequence has an end
     if near is not None and max(near) <= _LONG and not is_end:
         return near
     for short in (1, 2):
@@ -208,7 +209,7 @@ def _gap(
 
 
 def _share(one: Integers, other: Integers) -> float:
-    """Which share of the next calls is the same."""
+    """Return the share of equal calls among the next ones."""
     most = min(len(one), len(other), _NEAR)
     return float(np.mean(one[:most] == other[:most])) if most else 0.0
 
@@ -216,9 +217,9 @@ def _share(one: Integers, other: Integers) -> float:
 def _meeting(
     mine: npt.NDArray[np.uint64], theirs: npt.NDArray[np.uint64], at: int, other_at: int, within: int
 ) -> tuple[int, int] | None:
-    """The least that is to be left out before runs are the same, within so many calls.
+    """Return the smallest skip after which the hashes match, within `within` calls; None if there is none.
 
-    Loops repeat themselves, so what will be left over at the end counts, too.
+    Loops repeat, so the calls that would be left over at the end count too.
     """
     one, other = mine[at : at + within], theirs[other_at : other_at + within]
     _, here, there = np.intersect1d(one, other, return_indices=True)

@@ -1,4 +1,4 @@
-"""Which rank makes the others wait: in which steps of the loop, by how much, and on which line."""
+"""Find the ranks that make the others wait, with the steps, delays and lines."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from framedex.fleet.ranks.clocks import Alignment
     from framedex.fleet.ranks.reading import Token
 
-_AT_ONCE = 4096  # calls whose times are held at once
-_MOST_OF = 0.5  # of the steps: who is late in so many is slow
-_SLOWER = 0.1  # of a step
-_BESIDE_NOISE = 8.0  # times what ranks differ in anyway
-_OF_STEP = 0.5
-_BESIDE_OTHERS = 4.0  # times what other ranks lose in their worst step of those that nothing explains
-_MOST_RANKS = 0.75  # of the others: as the worst steps of so many are, ranks differ anyway
+_AT_ONCE = 4096  # calls per batch, to limit memory
+_MOST_OF = 0.5  # share of the steps: a rank that is late in more is slow
+_SLOWER = 0.1  # share of a step
+_BESIDE_NOISE = 8.0  # multiple of the usual differences between ranks
+_OF_STEP = 0.5  # share of a step
+_BESIDE_OTHERS = 4.0  # multiple of the other ranks' worst unexplained loss in a step
+_MOST_RANKS = 0.75  # quantile of the other ranks' worst losses that counts as usual
 
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """A rank, by its row in the times, that comes later than the others in some steps, or in most (`is_steady`).
+    """A rank, by its row in the times, that is late in some steps, or in most (`is_steady`).
 
-    `by` is how much later it comes in such a step in ns, at the median, and `all` what that comes to. Most of it is
-    lost in the call at `place` of the reference where `in_call`, else before that call.
+    `by` is the median delay of these steps in ns, `all` the sum. Most time is lost in the call at `place` of the
+    reference if `in_call`, otherwise before that call.
     """
 
     row: int
@@ -42,10 +42,9 @@ class Delay:
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """How much later than the others each rank comes in each step, in ns: a row for each rank; NaN where it is not
-    told.
+    """The delay of each rank in each step, in ns: a row for each rank, NaN if unknown.
 
-    `step` is how long a step usually takes. `common` is when most ranks came to each event of the loop.
+    `step` is the usual duration of a step. `common` is the median time of each event of the loop.
     """
 
     losses: Floats
@@ -56,7 +55,7 @@ class Lateness:
 def lateness_of(
     times: Times, alignment: Alignment, reference: Integers, steps: Steps, tokens: Sequence[Token]
 ) -> Lateness:
-    """Hold the times of all ranks against one another, step by step. Steps in which all compile are not told."""
+    """Compare the times of all ranks, step by step. Steps in which all ranks compile are left out."""
     losses = np.full((len(times.places), steps.count), np.nan)
     first = int(steps.begins[0])
     common = np.full(2 * (int(steps.begins[-1]) - first), np.nan)
@@ -79,18 +78,18 @@ def lateness_of(
 
 
 def _late(times: Times, alignment: Alignment, first: int, last: int) -> tuple[Floats, Floats]:
-    """How much later than most each rank comes to each event, never less than 0; and when most come there."""
+    """Return the delay of each rank at each event, at least 0, and the median time of each event."""
     aligned = alignment.aligned(times.between(first, last))
     common = middle(aligned)
     late = np.maximum(aligned - common, 0.0)
     known = np.where(np.isnan(late), -1, np.arange(late.shape[1])[np.newaxis])
-    latest = np.maximum.accumulate(known, axis=1)  # what is not known is as it was before
+    latest = np.maximum.accumulate(known, axis=1)  # unknown delays repeat the previous one
     filled = np.where(latest >= 0, np.take_along_axis(late, np.maximum(latest, 0), axis=1), np.nan)
     return filled, common
 
 
 def _lost(late: Floats) -> Floats:
-    """The most that each rank falls behind within these events."""
+    """Return the greatest increase of each rank's delay within these events."""
     if not late.shape[1]:
         return np.full(len(late), np.nan)
     best = np.minimum.accumulate(np.where(np.isnan(late), np.inf, late), axis=1)
@@ -105,10 +104,9 @@ def delays_of(
     departs: Mapping[int, Collection[int]],
     floor: int,
 ) -> Iterator[Delay]:
-    """The ranks that make others wait: in most steps, and by far the most in some. Less than `floor` ns is none.
+    """Yield the ranks that make the others wait, in most steps or much in a few. Delays below `floor` ns are ignored.
 
-    What a rank loses in steps in which it does something else (`departs`, by rows) tells nothing of how much ranks
-    differ anyway.
+    Losses in steps in which a rank makes different calls (`departs`, by row) do not count as usual differences.
     """
     losses = np.nan_to_num(lateness.losses)
     told = ~np.isnan(lateness.losses).all(axis=0)
@@ -137,7 +135,7 @@ def delays_of(
 
 
 def least_of(lateness: Lateness, floor: int) -> float:
-    """What a rank loses in a step at least to be late in it, in ns."""
+    """Return the smallest loss in a step, in ns, that makes a rank late."""
     return max(_OF_STEP * lateness.step, floor)
 
 
@@ -155,8 +153,7 @@ _LOOKED_AT = 64  # steps
 def _where(
     times: Times, alignment: Alignment, steps: Steps, lateness: Lateness, row: int, late: Integers
 ) -> tuple[int, bool]:
-    """At which place most of the time is lost that a rank loses in these steps; whether in the call there, or before
-    it."""
+    """Return the place at which a rank loses most time in these steps, and whether it is lost in that call."""
     sums: dict[tuple[int, int], tuple[float, int]] = {}
     first = int(steps.begins[0])
     for step in late.tolist():

@@ -1,4 +1,4 @@
-"""Findings by times: which ranks make the others wait, and whose clocks are off."""
+"""Findings from times: ranks that make the others wait, and wrong clocks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DRIFT_IS_SEEN = 20_000_000  # ns, over the whole loop
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """The loop by which times were compared, the clocks of the ranks in it, and as sentences what could not be told."""
+    """The loop by which times were compared, the clocks of its ranks, and notes about unknown times."""
 
     loop: Loop
     clocks: tuple[Clock, ...]
@@ -37,7 +37,7 @@ class Timing:
 def with_times(
     findings: Sequence[Finding], family: Family, members: Members, calls: Calls, steps: Steps, floor: int
 ) -> tuple[list[Finding], Timing]:
-    """The findings with what times tell of the ranks of a family. Delays of less than `floor` ns are left out."""
+    """Add findings from the times of a family's ranks. Delays of less than `floor` ns are left out."""
     times = Times(family, calls.sequences, steps)
     machines = np.array([members.machines[place] for place in times.places], np.int64)
     alignment = alignment_of(times, family.reference, steps, machines)
@@ -54,14 +54,14 @@ def with_times(
         told += _clock_findings(clocks, machines.tolist(), lateness.step * steps.count)
     anchor = calls.tokens[steps.anchor]
     loop = Loop(anchor.path, anchor.line, anchor.function, steps.count, round(lateness.step))
-    unknown = "Nothing shows that ranks wait for one another in the loop: delays are told from the first step on."
+    unknown = "Nothing shows that ranks wait for one another in the loop: delays count from the first step."
     if len(set(machines.tolist())) > 1:
-        unknown += " How far clocks are apart cannot be told."
+        unknown += " Clock offsets are unknown."
     return [*findings, *told], Timing(loop, clocks, () if alignment.waits else (unknown,))
 
 
 def _departs(findings: Sequence[Finding], times: Times, members: Members) -> dict[int, set[int]]:
-    """The steps in which each rank, by its row, does something else than the others, be it that it is meant to."""
+    """Return the steps in which each rank, by row, makes different calls than the others, intended or not."""
     rows = _rows(times, members)
     departs: dict[int, set[int]] = defaultdict(set)
     for each in findings:
@@ -76,12 +76,12 @@ def _rows(times: Times, members: Members) -> dict[int, int]:
 
 
 def _with_next(finding: Finding) -> set[int]:
-    """The steps of a finding and those behind them: what comes last in a step makes the next one late."""
+    """Return the steps of a finding and their next steps, which the end of a step may delay."""
     return {later for step in finding.steps for later in (step, step + 1)}
 
 
 def _with_waiting(findings: Sequence[Finding], waited: Floats, times: Times, members: Members) -> list[Finding]:
-    """The findings with how long the others waited for that, by how long they `waited` for each rank in each step."""
+    """Set the delay of each finding. `waited` is how long the others waited for each rank in each step."""
     rows = _rows(times, members)
     told = []
     for each in findings:
@@ -101,7 +101,7 @@ def _delay_findings(
     members: Members,
     calls: Calls,
 ) -> Iterator[Finding]:
-    """Ranks that make others wait. What is wrong with a rank in a step is why it is late there."""
+    """Yield findings about ranks that make others wait. Steps that another finding explains are left out."""
     departs = _departs([each for each in findings if each.severity is not Severity.NOTE], times, members)
     for delay in delays:
         own = set() if delay.is_steady else departs.get(delay.row, set())
@@ -117,18 +117,18 @@ def _delay_findings(
         else:
             before = Counter(family.reference[max(_place_in(delay, step, steps) - 1, 0)] for step in left)
             after = calls.tokens[int(before.most_common(1)[0][0])]
-            where = f"between calls of {token.place}"
+            where = f"between calls at {token.place}"
             if after.place != token.place:
-                where = f"between the calls of {after.place} and {token.place}"
+                where = f"between the calls at {after.place} and {token.place}"
         many = f"in {len(left):,} of {steps.count:,} steps" if len(left) > 1 else f"in step {left[0]}"
         each_time = f"{words.duration(delay.by)} each time, " if len(left) > 1 else ""
         yield Finding(
             Kind.SLOW if delay.is_steady else Kind.SLOW_STEP,
             Severity.WARNING,
             (member.rank,),
-            f"It comes later than the others {many}: {each_time}{words.duration(lost)} together, {where}."
+            f"It is later than the others {many}: {each_time}{words.duration(lost)} in total, {where}."
             if len(left) > 1
-            else f"It comes {words.duration(lost)} later than the others {many}, {where}.",
+            else f"It is {words.duration(lost)} later than the others {many}, {where}.",
             step=left[0],
             steps=tuple(left),
             times=len(left),
@@ -141,7 +141,7 @@ def _delay_findings(
 
 
 def _place_in(delay: Delay, step: int, steps: Steps) -> int:
-    """The call of a step that is as far behind its beginning as the one that is late."""
+    """Return the place in a step that corresponds to the place of a delay."""
     of = steps.of(delay.place)
     behind = delay.place - int(steps.begins[of]) if of is not None else 0
     return min(int(steps.begins[step]) + behind, int(steps.begins[-1]) - 1)
@@ -159,7 +159,7 @@ def _clocks(times: Times, alignment: Alignment, members: Members) -> tuple[Clock
 
 
 def _clock_findings(clocks: Sequence[Clock], machines: Sequence[int], span: float) -> Iterator[Finding]:
-    """Clocks that are off, each machine's once."""
+    """Yield findings about wrong clocks, one for each machine."""
     by_machine: dict[int, list[Clock]] = defaultdict(list)
     for each, machine in zip(clocks, machines, strict=True):
         by_machine[machine].append(each)
@@ -171,7 +171,7 @@ def _clock_findings(clocks: Sequence[Clock], machines: Sequence[int], span: floa
         if abs(first.offset) >= _CLOCK_IS_OFF:
             said = f"is {words.duration(abs(first.offset))} {'ahead of' if first.offset > 0 else 'behind'} the others'"
         elif abs(gained) >= _DRIFT_IS_SEEN:
-            said = f"{'gains' if gained > 0 else 'loses'} {words.duration(round(abs(first.drift)))} a second"
+            said = f"{'gains' if gained > 0 else 'loses'} {words.duration(round(abs(first.drift)))} per second"
         else:
             continue
         yield Finding(Kind.CLOCK, Severity.WARNING, ranks, f"{whose} {said}.")

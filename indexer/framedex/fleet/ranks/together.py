@@ -1,4 +1,4 @@
-"""Ranks of one machine that did not run at the same time: none can have waited for another."""
+"""Detect ranks of one machine that did not run at the same time, so they cannot have waited for one another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FEW = 3
 
 
 def not_together(members: Members, calls: Calls) -> Iterator[str]:
-    """Sentences about machines whose ranks ran one after the other, by what is compared of their calls."""
+    """Yield sentences about machines whose ranks ran one after the other, judged by their compared calls."""
     by_machine: dict[int, list[int]] = defaultdict(list)
     for place, machine in enumerate(members.machines):
         if len(calls.sequences[place].start):
@@ -34,11 +34,11 @@ def not_together(members: Members, calls: Calls) -> Iterator[str]:
             apart.append(f"Ranks of {host} did not run at the same time: {', then '.join(ranks[:_FEW])}{more}.")
     yield from apart[:_FEW]
     if len(apart) > _FEW:
-        yield f"On {words.count(len(apart) - _FEW, 'other host')} they did not, either."
+        yield f"The same holds for {words.count(len(apart) - _FEW, 'other host')}."
 
 
 def _groups(places: list[int], calls: Calls) -> list[list[int]]:
-    """Ranks by when they ran, the first first: those of a group one beside the other."""
+    """Group ranks that ran at the same time, in order of time."""
     groups: list[list[int]] = []
     latest = 0
     for place in sorted(places, key=lambda place: int(calls.sequences[place].start[0])):
@@ -51,5 +51,5 @@ def _groups(places: list[int], calls: Calls) -> list[list[int]]:
 
 
 def _span(sequence: RankCalls) -> tuple[int, int]:
-    """When a rank's first call began, and its last one ended."""
+    """Return the start of a rank's first call and the end of its last one."""
     return int(sequence.start[0]), int(sequence.start[-1]) + max(int(sequence.duration[-1]), 0)

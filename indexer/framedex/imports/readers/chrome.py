@@ -1,7 +1,7 @@
-"""Chrome's trace events in JSON, as viztracer, JAX and many others write them (Trace Event Format, 2016).
+"""Reads Chrome trace events in JSON, as viztracer, JAX and many others write them (Trace Event Format, 2016).
 
-Slices of a thread lie inside one another: those that are open are its stack, and each moment belongs to the innermost.
-Samples (`ph: P`) with frames of `stackFrames` are stacks of their own. Times are in microseconds.
+The slices of a thread are nested. The open slices are its stack, and self time goes to the innermost one. Samples
+(`ph: P`) have stacks of their own, with frames in `stackFrames`. Times are in microseconds.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _TRACE = re.compile(rb'"traceEvents"\s*:\s*\[')
 _EVENT = re.compile(rb'\s*\[\s*\{.*?"ph"\s*:\s*"\w"', re.DOTALL)
 
 _PY_SPY = "py-spy"
-# viztracer's, of now and of before, and PyTorch's: the line is that on which the function begins.
+# Categories of viztracer, current and older, and of PyTorch: the line is the first line of the function.
 _FIRST_LINES = ("fee", "FEE", "python_function")
 
 
 def fits(head: bytes) -> bool:
-    """Whether the first bytes are of an object with such events, or of a list of them."""
+    """Whether the first bytes are an object with trace events, or a list of them."""
     return _TRACE.search(head) is not None or _EVENT.match(head) is not None
 
 
 def read(source: Source, builder: Builder) -> None:
-    """Read the events. Raises ValueError as `Format.read` does."""
+    """Read the trace events. Raises ValueError as `Format.read` does."""
     trace = _Trace(builder)
     if source.has(b'"stackFrames"'):
         for key, value in members(source):
@@ -61,7 +61,7 @@ class _StackFrame:
 
 @dataclass(slots=True)
 class _Trace:
-    """What was read of a trace. Slices are added at the end, when the names of threads are known."""
+    """Collects the events of a trace. Slices are added at the end, when the names of threads are known."""
 
     builder: Builder
     slices: dict[_Thread, Slices] = field(default_factory=lambda: defaultdict(Slices))
@@ -73,7 +73,7 @@ class _Trace:
     events: int = 0
 
     def take_frames(self, value: Any) -> None:
-        """Learn the frames that events refer to."""
+        """Read the frames that events refer to."""
         for name, told in value.items() if isinstance(value, dict) else ():
             if isinstance(told, dict) and isinstance(told.get("name"), str):
                 frame = self.builder.frame(frame_of_text(told["name"]))
@@ -82,7 +82,7 @@ class _Trace:
     def take(self, event: Any) -> None:
         """Read an event."""
         if not isinstance(event, dict):
-            raise ValueError("it has something else where an event should be")
+            raise ValueError("an event in it is not an object")
         phase, thread = event.get("ph"), _Thread(_id(event.get("pid")), _id(event.get("tid")))
         if phase == "M":
             told = event.get("args")
@@ -109,13 +109,13 @@ class _Trace:
     def take_sample(self, event: Any) -> None:
         """Read a sample of a stack."""
         if not isinstance(event, dict):
-            raise ValueError("it has something else where a sample should be")
+            raise ValueError("a sample in it is not an object")
         if (stack := self._outer(event)) >= 0:
             thread = _Thread(_id(event.get("pid")), _id(event.get("tid")))
             self.samples.append((thread, _nanoseconds(event.get("ts", 0)), stack))
 
     def finish(self) -> None:
-        """Add what was read."""
+        """Add the samples or the slices to the builder."""
         values = [Value("slices", "count"), Value("time", "nanoseconds")]
         if not any(self.slices.values()):
             self.builder.weigh(Weighing([Value("samples", "count")], self.builder.wanted))
@@ -124,7 +124,7 @@ class _Trace:
                 self.builder.sample(self.stacks[stack], self._thread(thread), [1], start=at - first)
             return
         for _ in self.samples:
-            self.builder.leave_out("sample", "that has no time, beside the slices that have")
+            self.builder.leave_out("sample", "without a duration, since slices have durations")
         self.builder.weigh(Weighing(values, self.builder.wanted))
         first = min(slices.first for slices in self.slices.values() if slices)
         for thread, slices in self.slices.items():
@@ -144,14 +144,14 @@ class _Trace:
         return self.builder.frame(frame)
 
     def _is_thread(self, event: dict[str, Any], thread: _Thread) -> bool:
-        """Whether a slice stands for a thread, which is no frame of its."""
+        """Whether a slice is py-spy's label of a thread, not a frame."""
         if event.get("cat") != _PY_SPY or (told := thread_of_text(str(event.get("name")))) is None:
             return False
         self.names[thread] = told[1]
         return True
 
     def _outer(self, event: dict[str, Any]) -> int:
-        """The number of the stack that an event says it was in; -1 where it says none."""
+        """The number of the stack stored with an event; -1 if there is none."""
         innermost = event.get("sf")
         if innermost is None or (key := str(innermost)) not in self.frames:
             return -1
@@ -168,7 +168,7 @@ class _Trace:
 
 
 def _id(value: Any) -> int:
-    """The id of a process or thread; some write it as a text."""
+    """Parse the id of a process or thread. Some recorders write it as a string."""
     if isinstance(value, str):
         value = int(value) if value.isascii() and value.isdecimal() and len(value) < 19 else 0
     return int(value) if type(value) is int and 0 <= value < 1 << 63 else 0
@@ -181,5 +181,5 @@ def _nanoseconds(value: Any) -> int:
         except ValueError:
             value = None
     if type(value) not in (int, float) or not -(1 << 52) < value < 1 << 52:
-        raise ValueError("an event has no time")
+        raise ValueError("an event has no valid time")
     return round(float(value) * 1000)

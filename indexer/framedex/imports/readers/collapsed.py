@@ -1,9 +1,8 @@
-"""Collapsed stacks: a stack a line, outermost frame first, and its weight (Brendan Gregg's stackcollapse).
+"""Reads collapsed stacks: one stack a line, outermost frame first, then its weight (Brendan Gregg's stackcollapse).
 
-`a;b;c 12`. What recorders write into a frame differs: see `framedex.imports.names`. py-spy's first frames name the
-process and the thread, austin's too. austin says in a line of its heading (`# mode: full`) what weights are: a time in
-microseconds, bytes, or of `full` the time, whether the thread was idle, and bytes. austin-python's mojo2austin (2.4)
-writes the time alone of `full`.
+An example is `a;b;c 12`. The text of frames depends on the recorder: see `framedex.imports.names`. The first frames of
+py-spy and austin name the process and the thread. austin's heading (`# mode: full`) tells the weights: microseconds,
+bytes, or for `full` the time, an idle flag, and bytes. For `full`, austin-python's mojo2austin (2.4) writes only times.
 """
 
 from __future__ import annotations
@@ -18,22 +17,22 @@ from framedex.lazy import compiled_on_use
 from framedex.model import ToldFrame
 
 _LINE = compiled_on_use(r"(?P<stack>.*\S)\s+(?P<weights>-?\d{1,18}(?:,[01],-?\d{1,18})?)$")
-_AUSTIN = compiled_on_use(r"P\d+;T(?:\d+:)?(?P<tid>\d+)(?:;|$)")  # its first frames: the process and the thread
-_NO_STACK = compiled_on_use(r"\s*\d{1,18}$")  # py-spy has such a line where a thread had no frames
+_AUSTIN = compiled_on_use(r"P\d+;T(?:\d+:)?(?P<tid>\d+)(?:;|$)")  # austin's first frames: process and thread
+_NO_STACK = compiled_on_use(r"\s*\d{1,18}$")  # py-spy's line for a thread without frames
 _MODE = "# mode: "
 _PLAIN = (Value("samples", "count"),)
 _WALL, _CPU, _MEMORY = Value("wall", "microseconds"), Value("cpu", "microseconds"), Value("memory", "bytes")
 _VALUES = {"wall": (_WALL,), "cpu": (_CPU,), "memory": (_MEMORY,), "full": (_WALL, _CPU, _MEMORY)}
 _DEEP = 500  # frames, of 120 characters at most each
-_LEAST = 0.9  # of the first lines that are stacks, for a text to be taken as some
+_LEAST = 0.9  # the least share of stacks among the first lines
 
 
 def fits(head: bytes) -> bool:
-    """Whether nearly all of the first lines are stacks with their weights."""
+    """Whether nearly all of the first lines are stacks with weights."""
     if b"\0" in head:
         return False
     lines = lines_of(head)
-    if len(head) >= HEAD and len(lines) == 1:  # one deep stack, of which the weight is not seen
+    if len(head) >= HEAD and len(lines) == 1:  # one deep stack, whose weight comes later
         return lines[0].count(";") >= _DEEP
     is_cut = len(head) >= HEAD and len(lines) > 1
     whole = [line for line in lines[: len(lines) - is_cut] if not _says_nothing(line)]
@@ -60,7 +59,7 @@ def read(source: Source, builder: Builder) -> None:
             continue
         match = _LINE.match(line)
         if match is None:
-            builder.leave_out("line", "that no weight ends")
+            builder.leave_out("line", "without a weight at its end")
             continue
         weights = [int(weight) for weight in match["weights"].split(",")]
         if not is_begun:
@@ -68,7 +67,7 @@ def read(source: Source, builder: Builder) -> None:
             builder.weigh(Weighing(_VALUES.get(mode, _PLAIN), builder.wanted, usual=0))
             is_begun = True
         if len(weights) != (3 if mode == "full" else 1):
-            builder.leave_out("line", "with other weights than the rest")
+            builder.leave_out("line", "with another number of weights")
             continue
         if mode == "full":
             time, is_idle, memory = weights
@@ -92,7 +91,7 @@ def _add(builder: Builder, text: str, weights: list[int], frame_of: Callable[[st
 
 
 def _after_label(parts: Sequence[str], place: int) -> int:
-    """The place behind py-spy's name of a process or a thread, which may hold semicolons."""
+    """The index after py-spy's label of a process or thread, which may contain semicolons."""
     if parts[place].startswith("process"):  # `process 7:"python -c import a; a.run()"`
         return next((at + 1 for at in range(place, len(parts)) if parts[at].endswith('"')), place + 1)
     following = range(place + 1, len(parts))
@@ -100,5 +99,5 @@ def _after_label(parts: Sequence[str], place: int) -> int:
 
 
 def _is_frame(part: str) -> bool:
-    """Whether a part is as py-spy writes frames: `f (path/to/file.py:12)`."""
+    """Whether a part has py-spy's form of a frame: `f (path/to/file.py:12)`."""
     return part.endswith(")") and 0 < part.find(" (", 1) < len(part) - len(" ()")

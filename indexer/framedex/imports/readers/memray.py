@@ -1,6 +1,6 @@
-"""What `memray transform` writes: CSV, a row an allocation, and the JSON that gprof2dot reads.
+"""Reads the output of `memray transform`: CSV with a row for each allocation, and gprof2dot's JSON.
 
-Its third kind, speedscope, is read by the reader of that. Stacks are written innermost frame first.
+The reader of speedscope reads its third format. Stacks are innermost frame first.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def read_csv(source: Source, builder: Builder) -> None:
 
 def _add_row(builder: Builder, row: list[str]) -> None:
     if len(row) != len(_COLUMNS):
-        raise ValueError(f"a row of it has {len(row)} columns of {len(_COLUMNS)}")
+        raise ValueError(f"one of its rows has {len(row)} columns instead of {len(_COLUMNS)}")
     allocator, allocations, size, tid, name, trace = row
     frames = []
     for part in filter(None, trace.split("|")):
@@ -48,7 +48,7 @@ def _add_row(builder: Builder, row: list[str]) -> None:
 
 
 def _split(part: str) -> tuple[str, str, int]:
-    """Function, file and line, of which the first two may hold what parts them."""
+    """Split a frame into function, file and line. The file may contain semicolons."""
     function, _, rest = part.partition(";")
     file, _, line = rest.rpartition(";")
     return function, file, _number(line)
@@ -56,12 +56,12 @@ def _split(part: str) -> tuple[str, str, int]:
 
 def _number(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or len(text) > _MOST_DIGITS:
-        raise ValueError(f"it has {text[:40]!r} where a number should be")
+        raise ValueError(f"it has {text[:40]!r} instead of a number")
     return int(text)
 
 
 def fits_gprof2dot(head: bytes) -> bool:
-    """Whether the first members of the JSON are those of gprof2dot's own format."""
+    """Whether the JSON begins like gprof2dot's own format."""
     return head.lstrip().startswith(b'{"version": 0, "costs"')
 
 
@@ -69,7 +69,7 @@ def read_gprof2dot(source: Source, builder: Builder) -> None:
     """Read the events. Raises ValueError as `Format.read` does."""
     functions: list[int] = []
     values: list[Value] = []
-    for key, value in members(source):  # what events refer to comes after them, so that there are two goes
+    for key, value in members(source):  # first pass: functions and costs come after the events
         if key == "functions":
             functions.append(builder.frame(told_frame(_text(value, "name"), _text(value, "module"))))
         elif key == "costs":
@@ -82,21 +82,21 @@ def read_gprof2dot(source: Source, builder: Builder) -> None:
         if key == "events":
             chain, cost = _numbers(value, "callchain"), _numbers(value, "cost")
             if len(cost) != len(values):
-                raise ValueError("an event has other costs than the rest")
+                raise ValueError("an event has the wrong number of costs")
             if not all(0 <= each < len(functions) for each in chain):
-                raise ValueError(f"an event refers to a function that is not among its {len(functions)}")
+                raise ValueError(f"an event refers to a missing function: the file has {len(functions)}")
             builder.sample([functions[each] for each in chain], thread, cost)
 
 
 def _numbers(event: Any, key: str) -> list[int]:
     numbers = event.get(key) if isinstance(event, dict) else None
     if not isinstance(numbers, list) or not all(type(each) is int for each in numbers):
-        raise ValueError(f"an event lacks its numbers in '{key}'")
+        raise ValueError(f"an event has no list of integers in '{key}'")
     return numbers
 
 
 def _text(value: Any, key: str) -> str:
     text = value.get(key) if isinstance(value, dict) else None
     if not isinstance(text, str):
-        raise ValueError(f"it lacks '{key}' where one should be")
+        raise ValueError(f"it has an object without a string in '{key}'")
     return text

@@ -1,10 +1,10 @@
-"""What `perf script` prints of samples (tools/perf/builtin-script.c).
+"""Reads the samples that `perf script` prints (tools/perf/builtin-script.c).
 
     python 22312 64314.205229:   10101010 cpu-clock:
                       1ceff0 _PyObject_Free+0x70 (/usr/lib/libpython3.12.so.1.0)
 
-A heading, the frames, innermost first, and an empty line. Without call chains the frame ends the heading. What there is
-of both follows from `-F`; simpleperf writes tabs for blanks.
+A sample is a heading, its frames, innermost first, and an empty line. Without call chains the heading ends with the
+frame. `-F` selects the fields. simpleperf writes tabs instead of blanks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from framedex.imports.values import Value, Weighing
 from framedex.lazy import compiled_on_use
 from framedex.model import Language, ToldFrame
 
-# comm, pid/tid or tid, perhaps [cpu] and flags, seconds, the period, the event, and behind it what is of the event.
+# comm, pid/tid or tid, optionally [cpu] and flags, seconds, the period, the event, and its details.
 _HEADING = compiled_on_use(
     r" *(?P<name>\S.*?)\s+(?:-?\d{1,10}/)?(?P<tid>-?\d{1,10})(?:\s+\[\d+\])?(?:\s+[A-Zh]{1,8})?"
     r"(?:\s+(?P<seconds>\d{1,12})\.(?P<fraction>\d{1,9}):)?(?:\s+(?P<period>\d{1,18}))?"
@@ -31,15 +31,15 @@ _FRAME = compiled_on_use(
     r"\s*(?P<address>[0-9a-f]{1,16})(?:\s(?P<function>\S.*?)?(?:\+0x[0-9a-f]{1,16})?)?"
     r"(?: \((?P<module>[^()]*(?:\([^()]*\)[^()]*)*)\))?$"
 )
-# A line of its own, of `-F +srcline`.
+# The separate line of `-F +srcline`.
 _SOURCE = compiled_on_use(r"\s+(?P<path>[^\s:][^:]*\.\w{1,5}):(?P<line>\d{1,9})(?P<inlined> \(inlined\))?$")
 _BEHIND_MODULE = re.compile(r"(?: \(deleted\))?(?:\+0x[0-9a-f]+)?$")
-_MODIFIERS = re.compile(r":[ukhGHIpPSDWeb]+$")  # which parts of the system an event is counted in (perf-list)
+_MODIFIERS = re.compile(r":[ukhGHIpPSDWeb]+$")  # event modifiers (perf-list)
 _LIKELY_ADDRESS = 4  # digits
 _UNKNOWN, _INLINED = "[unknown]", "inlined"
-_NANOSECONDS = {"cpu-clock", "task-clock"}  # whose period is a time
+_NANOSECONDS = {"cpu-clock", "task-clock"}  # events whose period is a time
 _SAMPLES = "samples"
-_RECORD = "PERF_RECORD_"  # of what is no sample
+_RECORD = "PERF_RECORD_"  # prefix of records other than samples
 
 
 def fits(head: bytes) -> bool:
@@ -57,7 +57,7 @@ def _is_sample(line: str, after: str) -> bool:
     frame = _FRAME.match(after)
     if frame is None:
         return False
-    if not heading["event"]:  # so that little tells it from other texts
+    if not heading["event"]:  # then other texts may look similar
         return after[:1].isspace() and len(frame["address"]) >= _LIKELY_ADDRESS
     return bool(after[:1].isspace() or frame["module"])
 
@@ -67,7 +67,7 @@ def _heading(line: str) -> re.Match[str] | None:
 
 
 def _single(heading: re.Match[str]) -> re.Match[str] | None:
-    """The frame that ends a heading; what else stands there is a tracepoint's."""
+    """The frame at the end of a heading; None for the fields of a tracepoint."""
     frame = _FRAME.match(heading["rest"] or "")
     return frame if frame is not None and frame["module"] else None
 
@@ -81,7 +81,7 @@ def read(source: Source, builder: Builder) -> None:
 
 
 class _Samples:
-    """The samples of a text: one at a time is being read."""
+    """Parses the samples of a text, line by line."""
 
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
@@ -107,7 +107,7 @@ class _Samples:
             self._take_behind(line)
 
     def _take_behind(self, line: str) -> None:
-        """Read a line behind a heading: a frame, or the source line of the last one."""
+        """Read a line after a heading: a frame, or the source line of the last frame."""
         frame = _FRAME.match(line)
         if frame is not None:
             self._frames.append(_told(frame))
@@ -121,10 +121,10 @@ class _Samples:
         self._end()
         if self._builder.weighing is None and self._other_events:
             names = ", ".join((_SAMPLES, *self._other_events))
-            raise FramedexError(f"It has no event '{self._event}'.", f"Choose one of those that it has: {names}.")
+            raise FramedexError(f"It has no event '{self._event}'.", f"Choose one of these: {names}.")
 
     def _end(self) -> None:
-        """Add the sample that ends here."""
+        """Add the current sample."""
         heading, frames = self._heading, self._frames
         self._heading, self._frames = None, []
         if heading is None:
@@ -136,7 +136,7 @@ class _Samples:
             self._event = event
         if event != self._event:
             self._other_events[event] = None
-            self._builder.leave_out("sample", f"of another event than {self._event!r}: `--value` takes another")
+            self._builder.leave_out("sample", f"of an event other than {self._event!r}: choose it with `--value`")
             return
         if self._builder.weighing is None:
             self._weigh(event, heading["period"])
@@ -165,6 +165,6 @@ def _told(frame: re.Match[str]) -> ToldFrame:
     if function in ("", _UNKNOWN):
         function = f"{int(frame['address'], 16):#x}"
     told = frame_of_text(function)
-    if told.language is Language.PYTHON:  # of the trampolines, whose map is no binary
+    if told.language is Language.PYTHON:  # a perf trampoline: its map is not a binary
         return told
     return replace(told, module="" if module in (_UNKNOWN, _INLINED) else module, is_inlined=is_inlined)

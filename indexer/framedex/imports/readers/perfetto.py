@@ -1,8 +1,8 @@
-"""Perfetto's traces: a protocol buffer of packets (Perfetto, protos/perfetto/trace/trace_packet.proto).
+"""Reads Perfetto traces: a protocol buffer of packets (Perfetto, protos/perfetto/trace/trace_packet.proto).
 
-Read are slices of tracks, with the stacks that they may have, and samples of stacks: of Chrome's profiler
-(`StreamingProfilePacket`) and of `traced_perf` (`PerfSample`). It is gone through twice: first for names of threads
-and symbols, which may come anywhere, and for what there is; then packet by packet.
+It reads slices with their stacks, and stack samples of Chrome's profiler (`StreamingProfilePacket`) and `traced_perf`
+(`PerfSample`). The first pass collects thread names and symbols, which may come anywhere, and counts slices and
+samples. The second pass converts the packets.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _TYPES = {1: "B", 2: "E"}
 _OF_SEQUENCE = range(64, 128)  # clocks
 _BOOT, _REAL = 6, 1
 _BEGINS_COMPRESSED = b"\x92\x03"
-_RATIO, _LEAST = 300, 1 << 20  # bytes that compressed packets may unpack to
+_RATIO, _LEAST = 300, 1 << 20  # limits for the size of decompressed packets, in bytes
 
 
 def fits(head: bytes) -> bool:
-    """Whether the first bytes are packets, the first of which has a time, the number of a sequence, or packed ones."""
+    """Whether the first bytes are packets. The first has a time, a sequence number, or compressed packets."""
     if not head.startswith(b"\x0a"):
         return False
     packet = within_first_field(head)
@@ -58,9 +58,9 @@ def read(source: Source, builder: Builder) -> None:
     slices = [Value("slices", "count"), Value("time", "nanoseconds")]
     builder.weigh(Weighing(slices if has_slices else [Value("samples", "count")], builder.wanted))
     for _ in range(told.heaps):
-        builder.leave_out("heap dump", "whose numbers are no samples")
+        builder.leave_out("heap dump", "without samples")
     for _ in range(told.stack_samples):
-        builder.leave_out("stack sample", "of a kind that is not read (StackSample)")
+        builder.leave_out("stack sample", "of the unsupported kind StackSample")
     reading = _Reading(builder, told, has_slices)
     for packet in _packets(source):
         reading.take(packet)
@@ -82,15 +82,15 @@ def _unpacked(packed: bytes) -> Iterator[Message]:
     try:
         content = unpacking.decompress(packed, _LEAST + _RATIO * len(packed))
     except zlib.error as error:
-        raise ValueError(f"packets in it that are compressed are damaged ({error})") from error
+        raise ValueError(f"its compressed packets are damaged ({error})") from error
     if not unpacking.eof:
-        raise ValueError("packets in it that are compressed are cut off, or unpack to far more than packets do")
+        raise ValueError("its compressed packets are truncated, or decompress to more than the limit")
     yield from map(Message, Message(content).contents(_PACKET))
 
 
 @dataclass(slots=True)
 class _Told:
-    """What a trace tells anywhere: tracks, symbols, and how much there is of what can be read."""
+    """The results of the first pass: tracks, symbols, and numbers of slices and samples."""
 
     tracks: Tracks = field(default_factory=Tracks)
     symbols: dict[tuple[str, int], list[tuple[str, str, int]]] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class _Told:
     stack_samples: int = 0
 
     def learn(self, packet: Message) -> None:
-        """Learn what a packet tells."""
+        """Add the descriptions in a packet."""
         self.tracks.learn(packet, packet.integer(_SEQUENCE))
         self.samples += (_CHROME_SAMPLES in packet) + (_PERF_SAMPLE in packet)
         self.heaps += _HEAP in packet
@@ -116,18 +116,18 @@ class _Told:
 
 
 class _Reading:
-    """The packets as samples, one after the other. Slices are added at the end, when each has its end."""
+    """Converts packets to samples, one by one. Slices are added at the end, when all have their ends."""
 
     def __init__(self, builder: Builder, told: _Told, has_slices: bool) -> None:
         self._builder = builder
         self._told = told
         self._has_slices = has_slices
         self._sequences: dict[int, Sequence] = defaultdict(Sequence)
-        self._everywhere = Sequence()  # whose clocks count for all
+        self._everywhere = Sequence()  # its clocks are global
         self._stacks = Stacks(builder, told.symbols)
         self._slices: dict[Hashable, Slices] = defaultdict(Slices)
         self._outer: dict[tuple[int, ...], int] = {}
-        self._samples = array("q")  # of each its time, thread and stack
+        self._samples = array("q")  # time, thread and stack of each
         self._count = 0
 
     def take(self, packet: Message) -> None:
@@ -139,7 +139,7 @@ class _Reading:
         elif packet.integer(_DROPPED):
             sequence.is_valid = False
         if packet.integer(_FLAGS) & _NEEDS_STATE and not sequence.is_valid:
-            self._builder.leave_out("packet", "that refer to what was lost")
+            self._builder.leave_out("packet", "that refer to lost data")
             return
         if _TOLD in packet:
             sequence.learn(Message(packet.content(_TOLD)))
@@ -157,7 +157,7 @@ class _Reading:
             self._take_perf_sample(packet, Message(packet.content(_PERF_SAMPLE)), sequence)
 
     def finish(self) -> None:
-        """Add what was read."""
+        """Add the samples and slices to the builder."""
         outer = [list(stack) for stack in self._outer]
         began = min(self._samples[::3], default=0)
         for place in range(0, len(self._samples), 3):
@@ -181,7 +181,7 @@ class _Reading:
             self._builder.started_unix_ns = clocks[_REAL]
 
     def _time(self, packet: Message, sequence: Sequence) -> int:
-        """When a packet is of, in ns by the trace's clock."""
+        """The time of a packet by the trace's clock, in ns."""
         clock = packet.integer(_CLOCK) or sequence.defaults.integer(_CLOCK) or _BOOT
         of = sequence if clock in _OF_SEQUENCE else self._everywhere
         return _checked(of.time(packet.integer(_TIME), clock))
@@ -213,13 +213,13 @@ class _Reading:
         return _checked(event.signed(16) * 1000) if 16 in event else self._time(packet, sequence)
 
     def _stack_of(self, event: Message, sequence: Sequence) -> int:
-        """The number of the stack that an event has; -1 where it has none."""
+        """The number of the stack of an event; -1 if it has none."""
         if _INLINE in event:
             frames = self._stacks.inline(Message(event.content(_INLINE)))
         elif _STACK in event:
             frames = self._stacks.stack(sequence, event.integer(_STACK)) or []
             if not frames:
-                self._builder.leave_out("stack", "of slices, as it was lost")
+                self._builder.leave_out("stack", "of slices, because it was lost")
         else:
             place = sequence.entry(SOURCES, event.integer(_SOURCE_NUMBER)) or Message(event.content(_SOURCE))
             told = told_frame(place.text(3), place.text(2), place.integer(4))
@@ -227,7 +227,7 @@ class _Reading:
         return self._number(frames) if frames else -1
 
     def _take_samples(self, packet: Message, samples: Message, sequence: Sequence, number: int) -> None:
-        """Chrome's samples of a thread, whose times follow on one another."""
+        """Read Chrome's samples of a thread. Their times are deltas."""
         at = self._time(packet, sequence) if _TIME in packet else sequence.thread_time
         deltas = [signed(delta) for delta in samples.integers(2)]
         track = Message(sequence.defaults.content(_EVENT)).integer(_TRACK) or of_sequence(number)
@@ -244,11 +244,11 @@ class _Reading:
 
     def _add(self, sequence: Sequence, stack: int, thread: tuple[int, str], at: int) -> None:
         if self._has_slices:
-            self._builder.leave_out("sample", "beside the slices: `--value samples` takes it instead")
+            self._builder.leave_out("sample", "next to slices: import samples instead with `--value samples`")
             return
         frames = self._stacks.stack(sequence, stack)
         if not frames:
-            self._builder.leave_out("sample", "without a stack, or of which it was lost")
+            self._builder.leave_out("sample", "without a stack, or with a lost stack")
             return
         if len(self._samples) >= 3 * MOST:
             raise ValueError(f"it has more than {MOST:,} samples")
@@ -260,7 +260,7 @@ class _Reading:
 
 
 def _phase(event: Message) -> str:
-    """What an event is, as Chrome's trace events have it: `B` and `E` begin and end a slice, `X` is a whole one."""
+    """The phase of an event, as in Chrome's trace events: `B` and `E` begin and end a slice, `X` is a whole one."""
     found = _TYPES.get(event.integer(9))
     if found is None and not event.integer(9) and 6 in event:
         phase = Message(event.content(6)).integer(2)
@@ -270,5 +270,5 @@ def _phase(event: Message) -> str:
 
 def _checked(time: int) -> int:
     if not -(1 << 61) < time < 1 << 61:
-        raise ValueError("a packet has no time that can be")
+        raise ValueError("a packet has an impossible time")
     return time

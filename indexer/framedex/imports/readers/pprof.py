@@ -1,6 +1,6 @@
-"""pprof's profiles: a protocol buffer, mostly packed by gzip (google/pprof, proto/profile.proto).
+"""Reads pprof profiles: a protocol buffer, usually compressed with gzip (google/pprof, proto/profile.proto).
 
-It is gone through twice: first what samples refer to, which mostly comes after them, then the samples, one at a time.
+The first pass reads the definitions, which usually come after the samples. The second pass reads the samples.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _TIME, _PERIOD_TYPE, _USUAL = 9, 11, 14
 _MESSAGES = frozenset((_SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING, _PERIOD_TYPE))
 _INTEGERS = frozenset((7, 8, _TIME, 10, 12, _USUAL, 15))
 _COMMENTS = 13  # integers, packed or not
-_HASHED = re.compile(r"17h[0-9a-f]{16}E$")  # a name of Rust's, which says more where it is written out
+_HASHED = re.compile(r"17h[0-9a-f]{16}E$")  # a Rust symbol: its demangled name is better
 _THREAD_IDS = ("thread_id", "tid", "thread id")
 _THREAD_NAMES = ("thread", "thread_name", "thread name", "comm")
 
 
 def fits(head: bytes) -> bool:
-    """Whether the first bytes are fields of a profile, among them a type of samples or a sample."""
+    """Whether the first bytes are fields of a profile, with a sample type or a sample."""
     seen = set()
     try:
         for number, value in first_fields(head):
@@ -43,12 +43,12 @@ def fits(head: bytes) -> bool:
 
 
 def _is_type(message: Message) -> bool:
-    """Whether a message can be a type of samples: the numbers of two strings."""
+    """Whether a message can be a sample type: the numbers of two strings."""
     return message.numbers() <= {1, 2} and not message.contents(1) and not message.contents(2)
 
 
 class _Line(NamedTuple):
-    """What a location is of: a function by its id, and a line."""
+    """A line of a location, with the id of its function."""
 
     function: int
     line: int
@@ -62,7 +62,7 @@ class _Location:
 
 
 class _Function(NamedTuple):
-    """A function; names are numbers of strings."""
+    """A function. Its names are numbers of strings."""
 
     name: int
     system_name: int
@@ -72,7 +72,7 @@ class _Function(NamedTuple):
 
 @dataclass(slots=True)
 class _Tables:
-    """What the samples of a profile refer to, by ids."""
+    """The definitions of a profile, by id."""
 
     strings: list[str] = field(default_factory=list)
     types: list[tuple[int, int]] = field(default_factory=list)
@@ -82,7 +82,7 @@ class _Tables:
     usual: int = 0
 
     def text(self, number: int) -> str:
-        """A string of the profile's table."""
+        """The string with this number."""
         if not 0 <= number < len(self.strings):
             raise ValueError(f"it refers to string {number} of {len(self.strings)}")
         return self.strings[number]
@@ -93,7 +93,7 @@ def read(source: Source, builder: Builder) -> None:
     tables = _tables(source, builder)
     types = [Value(tables.text(name), tables.text(unit)) for name, unit in tables.types]
     if not types:
-        raise ValueError("it has no types of samples")
+        raise ValueError("it has no sample types")
     names, usual = [value.name for value in types], tables.text(tables.usual)
     builder.weigh(Weighing(types, builder.wanted, names.index(usual) if usual in names else -1))
     stacks = _Stacks(tables, builder)
@@ -134,7 +134,7 @@ def _tables(source: Source, builder: Builder) -> _Tables:
 
 
 class _Stacks:
-    """The stacks of a profile, by the ids of their locations, innermost first."""
+    """Converts the locations of stacks to frames, innermost first."""
 
     def __init__(self, tables: _Tables, builder: Builder) -> None:
         self._tables = tables
@@ -153,10 +153,10 @@ class _Stacks:
         return frames
 
     def _at(self, identifier: int) -> list[NativeFrame | ToldFrame]:
-        """The frames at a location: several where functions were inlined."""
+        """The frames at a location, with inlined frames, innermost first."""
         location = self._tables.locations.get(identifier)
         if location is None:
-            raise ValueError(f"a sample refers to location {identifier}, which it does not have")
+            raise ValueError(f"a sample refers to location {identifier}, which is missing")
         mapping = self._tables.mappings.get(location.mapping)
         if not location.lines:
             return [self._modules.frame(mapping, location.address)]
@@ -170,7 +170,7 @@ class _Stacks:
     def _told(self, line: _Line, module: str, is_inlined: bool) -> ToldFrame:
         function = self._tables.functions.get(line.function)
         if function is None:
-            raise ValueError(f"a location refers to function {line.function}, which it does not have")
+            raise ValueError(f"a location refers to function {line.function}, which is missing")
         text = self._tables.text
         name = text(function.system_name) or text(function.name)
         file = text(function.file)
@@ -187,7 +187,7 @@ class _Stacks:
 def _add(sample: Message, types: int, tables: _Tables, stacks: _Stacks, builder: Builder) -> None:
     values = [signed(value) for value in sample.integers(2)]
     if len(values) != types:
-        raise ValueError(f"a sample has {len(values)} values of {types}")
+        raise ValueError(f"a sample has {len(values)} values instead of {types}")
     labels: dict[str, object] = {}
     tid, name = 0, ""
     for label in map(Message, sample.contents(3)):

@@ -1,4 +1,4 @@
-"""speedscope's profiles, as py-spy, austin and others write them (speedscope, src/lib/file-format-spec.ts)."""
+"""Reads speedscope profiles, as py-spy, austin and others write them (speedscope, src/lib/file-format-spec.ts)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from framedex.imports.values import Value, Weighing
 from framedex.model import ToldFrame
 
 _SCHEMA = b"speedscope.app/file-format-schema.json"
-_SCALE = 1_000_000_000  # seconds may be written with fractions: the index has whole nanoseconds
+_SCALE = 1_000_000_000  # seconds may have fractions; the index stores whole nanoseconds
 _UNITS = {"seconds": _SCALE, "milliseconds": 1_000_000, "microseconds": 1_000, "nanoseconds": 1}
 _THREAD = re.compile(r'(?:Process (?P<pid>\d+) )?Thread (?P<tid>(?:0x)?[\da-f]+)(?: "(?P<name>.*)")?$')
 
 
 def fits(head: bytes) -> bool:
-    """Whether the first bytes say so, or have what such a profile begins with."""
+    """Whether the first bytes name speedscope's schema, or have its shared frames."""
     if not head.lstrip().startswith(b"{"):
         return False
     return _SCHEMA in head or re.search(rb'"shared"\s*:\s*\{\s*"frames"\s*:', head) is not None
@@ -29,7 +29,7 @@ def fits(head: bytes) -> bool:
 def read(source: Source, builder: Builder) -> None:
     """Read the profiles. Raises ValueError as `Format.read` does."""
     profiles = _Profiles(builder)
-    for shared in (True, False):  # what frames are may come after what refers to them
+    for shared in (True, False):  # frames may come after the profiles that refer to them
         for key, value in members(source):
             if shared and key == "shared":
                 profiles.take_frames(value)
@@ -40,7 +40,7 @@ def read(source: Source, builder: Builder) -> None:
 
 
 class _Profiles:
-    """The profiles of a file, which share their frames, and have one unit, or are all of time."""
+    """Reads the profiles of a file. They share frames, and all have one unit or are all times."""
 
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
@@ -48,10 +48,10 @@ class _Profiles:
         self._numbers: dict[int, int] = {}
         self._threads: set[int] = set()  # frames that py-spy writes for threads and processes
         self._value: Value | None = None
-        self._begin: float | None = None  # of the profile that begins first, in ns
+        self._begin: float | None = None  # earliest begin of all profiles, in ns
 
     def take_frames(self, shared: Any) -> None:
-        """Learn what the frames are."""
+        """Read the shared frames."""
         for each in _list(_of(shared, "frames")):
             name, file, line = _text(_of(each, "name")), each.get("file"), each.get("line")
             is_told = isinstance(file, str) and file
@@ -61,7 +61,7 @@ class _Profiles:
             self._frames.append(told_frame(name, file, number) if is_told else frame_of_text(name))
 
     def take_begin(self, profile: Any) -> None:
-        """Learn when a profile begins, if it is of time."""
+        """Note the begin of a profile, if its unit is a time."""
         scale = _UNITS.get(_text(_of(profile, "unit")))
         if scale is not None:
             begin = _number(profile.get("startValue", 0)) * scale
@@ -73,7 +73,7 @@ class _Profiles:
         value = Value("time", "nanoseconds") if unit in _UNITS else Value("weight", unit)
         if self._value is None:
             self._value = value
-            # What weighs nothing but time was one sample each, as far as anybody knows.
+            # A weight in time has no count: each counts as one sample.
             self._builder.weigh(Weighing([value], self._builder.wanted))
         if value != self._value:
             self._builder.leave_out("profile", f"in another unit than '{self._value.unit}'")
@@ -92,27 +92,27 @@ class _Profiles:
             frames = [self._frame(frame) for frame in reversed(stack[first:])]
             start_ns = round(start * scale - (self._begin or 0)) if unit in _UNITS else 0
             if 0 < weight * scale <= 0.5:
-                self._builder.leave_out("sample", "of too little weight to be counted")
+                self._builder.leave_out("sample", "whose weight rounds to zero")
                 continue
             self._builder.sample(frames, thread, [round(weight * scale)], start=start_ns)
 
     def _sampled(self, profile: Any) -> Iterator[tuple[list[Any], float, float]]:
         samples, weights = _list(_of(profile, "samples")), _list(_of(profile, "weights"))
         if len(samples) != len(weights):
-            raise ValueError(f"it has {len(samples)} samples and {len(weights)} weights")
+            raise ValueError(f"it has {len(samples)} samples but {len(weights)} weights")
         at = _number(profile.get("startValue", 0))
         for stack, weight in zip(samples, weights, strict=True):
             yield _list(stack), at, _number(weight)
             at += weight
 
     def _evented(self, profile: Any) -> Iterator[tuple[list[Any], float, float]]:
-        """What is open between two events, from the outermost frame on."""
+        """The open frames between two events, outermost first, with start and duration."""
         stack: list[Any] = []
         before: float | None = None
         for event in _list(_of(profile, "events")):
             at, frame, kind = _number(_of(event, "at")), _of(event, "frame"), event.get("type")
             if before is not None and at < before:
-                raise ValueError("its events are not in order of their time")
+                raise ValueError("its events are not ordered by time")
             if stack and before is not None and at > before:
                 yield stack, before, at - before
             before = at
@@ -121,7 +121,7 @@ class _Profiles:
             elif kind == "C" and stack and stack[-1] == frame:
                 stack.pop()
             else:
-                raise ValueError("an event closes a frame that is not the innermost one")
+                raise ValueError("an event closes a frame that is not the innermost frame")
         if stack and before is not None and (end := _number(profile.get("endValue", before))) > before:
             yield stack, before, end - before
 
@@ -136,23 +136,23 @@ class _Profiles:
 
 def _of(value: Any, key: str) -> Any:
     if not isinstance(value, dict) or key not in value:
-        raise ValueError(f"it lacks '{key}' where one should be")
+        raise ValueError(f"it has an object without '{key}'")
     return value[key]
 
 
 def _list(value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise ValueError("it has something else where a list should be")
+        raise ValueError("it has another value instead of a list")
     return value
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("it has something else where a text should be")
+        raise ValueError("it has another value instead of a string")
     return value
 
 
 def _number(value: Any) -> float:
     if type(value) not in (int, float) or not -(1 << 62) < value < 1 << 62:
-        raise ValueError("it has something else where a number should be")
+        raise ValueError("it has another value instead of a number")
     return value  # type: ignore[no-any-return]

@@ -1,8 +1,8 @@
-"""What `jax.profiler.trace` writes: an XSpace, with a plane for each device and one for the host (XLA, xplane.proto).
+"""Reads profiles of `jax.profiler.trace`: an XSpace, with a plane for each device and the host (XLA, xplane.proto).
 
-A line of a plane is a thread or a queue of a device; its events lie inside one another. With `python_tracer_level`, the
-functions of Python are events, of which the name has the file and the line on which the function begins. Ops of HLO
-name their program; where that is kept in the file, they stand on the lines of Python that they were traced at.
+A line of a plane is a thread or a device queue. Its events are nested. With `python_tracer_level`, Python functions are
+events too; their names have the file and first line of the function. HLO ops name their program. If the file contains
+the program, the ops get the Python frames that traced them.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from framedex.model import Language, ToldFrame
 
 _PLANE = 1
 _ID, _NAME, _LINES, _EVENT_NAMES, _STAT_NAMES, _STATS = range(1, 7)  # of a plane
-_EVENT_STATS = 5  # of what events are named by
+_EVENT_STATS = 5  # of event metadata
 _PROGRAM_OF_NAME = re.compile(r"\((\d{1,19})\)$")
 _PROGRAM, _OP, _HLO, _MODULE, _RUN = "program_id", "hlo_op", "Hlo Proto", "hlo_module", "run_id"
 _START = "profile_start_time"
 
 
 def fits(head: bytes) -> bool:
-    """Whether the first bytes are of a plane, which begins with its name."""
+    """Whether the first bytes are a plane, which begins with its name."""
     if not head.startswith(b"\x0a"):
         return False
     try:
@@ -60,7 +60,7 @@ def _planes(source: Source) -> Iterator[_Plane]:
 
 
 class _Plane:
-    """A plane, with the names that its events and their statistics refer to by ids."""
+    """A plane, with the names of its events and statistics by id."""
 
     def __init__(self, plane: Message) -> None:
         self.name = plane.text(_NAME)
@@ -70,7 +70,7 @@ class _Plane:
         self.events = dict(_entries(plane, _EVENT_NAMES))
 
     def stats(self, stats: list[bytes]) -> dict[str, int | str | bytes]:
-        """Statistics by their names; those that are fractions are left out."""
+        """Read statistics by name. Fractions are left out."""
         found: dict[str, int | str | bytes] = {}
         for stat in map(Message, stats):
             name = self._names.get(stat.integer(1), "")
@@ -86,12 +86,12 @@ class _Plane:
         return found
 
     def started(self) -> int | None:
-        """When the profile began (Unix time, ns), where this plane says so."""
+        """The start of the profile (Unix time, ns); None if this plane does not have it."""
         started = self.stats(self._stats).get(_START)
         return started if isinstance(started, int) and 0 < started < 1 << 63 else None
 
     def ops(self) -> Iterator[tuple[tuple[int, str], list[ToldFrame]]]:
-        """The ops of the programs that are kept in this plane, by program and name: their frames, innermost first."""
+        """The ops of the programs in this plane: program and name, and their frames, innermost first."""
         for event in self.events.values():
             stats = self.stats(event.contents(_EVENT_STATS))
             kept, program = stats.get(_HLO), stats.get(_PROGRAM)
@@ -108,7 +108,7 @@ def _entries(plane: Message, number: int) -> Iterator[tuple[int, Message]]:
 
 
 class _Reading:
-    """The planes as samples, one after the other."""
+    """Converts planes to samples, one by one."""
 
     def __init__(self, builder: Builder, ops: dict[tuple[int, str], list[ToldFrame]]) -> None:
         self._builder = builder
@@ -123,7 +123,7 @@ class _Reading:
         """Add the slices of a plane, line by line."""
         for content in plane.lines:
             line = Message(content)
-            self._threads += 1  # their ids are those of no thread
+            self._threads += 1  # a number, since ids of lines are not thread ids
             name = line.text(11) or line.text(2)
             slices = Slices()
             begin = line.signed(3)
@@ -142,25 +142,25 @@ class _Reading:
         name = "" if named is None else named.text(4) or named.text(2)
         start = begin + event.signed(2) // 1000
         if not -(1 << 62) < start < 1 << 62:
-            raise ValueError("an event has no time that can be")
+            raise ValueError("an event has an impossible time")
         stats = plane.stats(event.contents(4))
         op, program = stats.get(_OP), stats.get(_PROGRAM)
         outer = self._outer(program, op) if isinstance(op, str) and isinstance(program, int) else -1
         frame = told_frame(name) if outer >= 0 else frame_of_text(name)
-        if frame.language is Language.PYTHON:  # the line is that on which the function begins
+        if frame.language is Language.PYTHON:  # the line is the first line of the function
             frame = replace(frame, line=0, first_line=frame.line or frame.first_line)
         end = start + min(event.integer(3) // 1000, 1 << 62)
         slices.add(start, end, self._builder.frame(frame), outer, self._told_of(stats))
 
     def _told_of(self, stats: dict[str, int | str | bytes]) -> int:
-        """The number of what is told of an op: in which run of which program it was; -1 where it does not say that."""
+        """The number of the labels of an op: program, op and run; -1 if it lacks any of these."""
         program, op, run = stats.get(_MODULE), stats.get(_OP), stats.get(_RUN)
         if not isinstance(program, str) or not isinstance(op, str) or not isinstance(run, int):
             return -1
         return self._told.setdefault((program, op, run), len(self._told))
 
     def _outer(self, program: int, op: str) -> int:
-        """The number of the stack that an op was traced at; -1 where nobody knows it."""
+        """The number of the stack that traced an op; -1 if unknown."""
         key = (program, op)
         if key not in self._of_op:
             frames = self._ops.get(key, [])

@@ -1,7 +1,7 @@
-"""Runs the files that FRAMEDEX_BEHAVIOUR names, in whatever Python `libtpu.so` finds itself in.
+"""Runs the files of FRAMEDEX_BEHAVIOUR in the Python that hosts `libtpu.so`.
 
-`libtpu.so` loads this from its own folder, under a name of its own. What the files import as
-`framedex_native.behaviour` is the package around this one, also where the environment has no framedex, or another.
+`libtpu.so` loads this module from its own folder under a private name. For those files `framedex_native.behaviour` is
+the package around this module, even if the environment has another framedex or none.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _HERE = Path(__file__).parents[1]
 
 
 def load(files: str, library: str) -> str:
-    """Run the files, whose paths stand between `os.pathsep`. Empty, or why they cannot be run.
+    """Run files, separated by `os.pathsep`, and return an error message, or an empty string for success.
 
-    `library` is the file of the libtpu.so that asks.
+    `library` is the path of the calling libtpu.so.
     """
     behaviour = _import_behaviour()
     behaviour.layer.use(library)
@@ -39,7 +39,7 @@ def load(files: str, library: str) -> str:
 
 
 def _told(file: str) -> str:
-    """The exception that is being handled, from the file's own frame on: none where it cannot be compiled."""
+    """Format the current exception from the file's own frame on; without frames if the file does not compile."""
     error = sys.exc_info()[1]
     assert error is not None
     path = os.fspath(Path(file).absolute())
@@ -50,7 +50,7 @@ def _told(file: str) -> str:
 
 
 def _import_behaviour() -> ModuleType:
-    """The package around this one, as `framedex_native.behaviour`."""
+    """Import the package around this one as `framedex_native.behaviour`."""
     found = sys.modules.get(_BEHAVIOUR)
     if found is None:
         package = _import_package()
@@ -66,7 +66,7 @@ def _import_behaviour() -> ModuleType:
 
 
 def _import_package() -> ModuleType:
-    """The package around that: the environment's own, or one that has nothing but what lies beside `libtpu.so`."""
+    """Import the environment's `framedex_native`, or create one with only the modules next to `libtpu.so`."""
     try:
         return importlib.import_module(_PACKAGE)
     except ImportError:

@@ -1,7 +1,7 @@
-"""Switches FFI tracing on in a program that knows nothing of it: `framedex run` puts this folder on PYTHONPATH.
+"""Enables FFI tracing in programs that do not import framedex: `framedex run` puts this folder on PYTHONPATH.
 
-Python imports `sitecustomize` when it starts. This one leaves no trace but the environment, and then hands over to the
-program's own `sitecustomize`, if there is one. Every Python that the program starts runs it too, so it imports little.
+Python imports `sitecustomize` at startup. This one runs and then imports the program's own `sitecustomize`, if there is
+one. Only the environment still shows it. Every Python that the program starts runs it too, so it imports little.
 """
 
 # ruff: noqa: PTH100, PTH118, PTH120
@@ -16,7 +16,7 @@ def _install() -> None:
     if os.environ.get("FRAMEDEX_FFI") == "0":
         return
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    # A name of its own: the program's environment may have another framedex, or none that fits this Python.
+    # A private name: the environment may have another framedex, or one for another Python.
     name = "framedex_ffi"
     spec = importlib.util.spec_from_file_location(name, os.path.join(package, "__init__.py"))
     assert spec is not None and spec.loader is not None
@@ -27,7 +27,7 @@ def _install() -> None:
 
 
 def _step_aside() -> None:
-    """Leave the path and sys.modules, so that the next module of this name is found."""
+    """Remove this module from the path and sys.modules, so that the next `sitecustomize` is found."""
     import os
 
     here = os.path.dirname(os.path.abspath(__file__))
@@ -41,4 +41,4 @@ try:
 except Exception as error:
     print(f"framedex: FFI handlers are not recorded: {error!r}", file=sys.stderr)
 _step_aside()
-import sitecustomize  # type: ignore[import-not-found] # noqa: E402, F401 - an ImportError is for whoever asked
+import sitecustomize  # type: ignore[import-not-found] # noqa: E402, F401 - Python handles an ImportError

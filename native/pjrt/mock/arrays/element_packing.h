@@ -1,4 +1,4 @@
-// Elements of less than a byte: XLA's CPU packs them, the host and the mock's memory keep one to a byte.
+// Sub-byte elements. XLA's CPU backend packs them; the host and the mock's memory store one per byte.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace framedex::mock {
 
-// Bits of an element where XLA's CPU packs several into a byte, 0 where it does not.
+// Returns the bits of an element that XLA's CPU backend packs, 0 for types that it does not pack.
 int packed_bits(PJRT_Buffer_Type type);
 
-// The first element of a byte is in its lowest bits.
+// Unpacks elements to one per byte. A byte's first element is in its lowest bits.
 void unpack(const char* packed, int bits, char* elements, int64_t count);
 void pack(const char* elements, int bits, char* packed, int64_t count);
 

@@ -1,4 +1,4 @@
-// What an array is: the type of its elements, its dimensions, and the layout that it is said to have.
+// The shape of an array: element type, dimensions, and reported layout.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace framedex::mock {
 
-// The elements lie densely in row-major order, whatever layout was asked for and is given as answer.
+// Elements are stored densely in row-major order, whatever layout was requested and is reported.
 struct Shape {
   Shape(PJRT_Buffer_Type element_type, const std::vector<int64_t>& dimensions);
   Shape(PJRT_Buffer_Type element_type, std::vector<int64_t> dimensions, Layout answered_layout);
@@ -17,7 +17,7 @@ struct Shape {
   const PJRT_Buffer_Type type;
   const std::vector<int64_t> dims;
   const Layout layout;
-  const int64_t bytes;  // in host memory, where types of less than a byte take one
+  const int64_t bytes;  // in host memory, where sub-byte types take a whole byte
 };
 
 }  // namespace framedex::mock

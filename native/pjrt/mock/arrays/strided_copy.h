@@ -9,12 +9,12 @@
 
 namespace framedex::mock {
 
-using Strides = std::vector<int64_t>;  // bytes from one element to the next, per dimension
+using Strides = std::vector<int64_t>;  // bytes between neighbouring elements, per dimension
 
-// The dimensions in row-major order: from the one whose elements lie next to each other to the slowest-changing.
+// Returns the dimensions in row-major order, from the fastest-changing to the slowest.
 std::vector<int64_t> row_major_order(size_t rank);
 Strides row_major(const std::vector<int64_t>& dims, int64_t element_bytes);
-// The strides that a host layout asks for; row-major without one.
+// Returns the strides of a host layout; row-major without one.
 Strides strides_of(const PJRT_Buffer_MemoryLayout* layout, const std::vector<int64_t>& dims, int64_t element_bytes);
 
 void strided_copy(char* target, const Strides& target_strides, const char* source, const Strides& source_strides,

@@ -73,7 +73,7 @@ void add_event_functions(PJRT_Api& api) {
     return args->event->state->status().to_error();
   };
   api.PJRT_Event_Await = [](PJRT_Event_Await_Args* args) {
-    // The handle may be destroyed by another thread while this one waits.
+    // Another thread may destroy the handle while this one waits.
     std::shared_ptr<EventState> state = args->event->state;
     return state->wait().to_error();
   };

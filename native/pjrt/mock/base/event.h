@@ -1,4 +1,4 @@
-// PJRT_Event: something that becomes ready once, with or without an error.
+// PJRT_Event: becomes ready once, with or without an error.
 #pragma once
 
 #include <atomic>
@@ -13,33 +13,33 @@
 
 namespace framedex::mock {
 
-// Shared by the handles (PJRT_Event) and by whoever makes it ready. Once it is, no question to it takes a lock.
+// Shared by the handles (PJRT_Event) and the code that makes it ready. Once it is ready, reading it takes no lock.
 class EventState {
  public:
   void set(Status status);
   bool is_ready() const { return ready_.load(std::memory_order_acquire); }
-  // Ready, and without error.
+  // Whether it is ready without an error.
   bool has_succeeded() const;
-  // Without error as long as it is not ready.
+  // Returns success while it is not ready.
   Status status() const { return is_ready() ? status_ : Status{}; }
-  // Lets go of the GIL: what makes it ready may need it.
+  // Waits without the GIL, because making the event ready may need it.
   Status wait();
-  // Runs `action` when the event is ready, at once if it already is. No lock is held meanwhile.
+  // Runs `action` when the event is ready, at once if it already is, without holding a lock.
   void on_ready(std::function<void(const Status&)> action);
 
  private:
   std::mutex mutex_;
   std::condition_variable became_ready_;
   std::atomic<bool> ready_{false};
-  Status status_;  // written before `ready_` is set and never again, so what is ready is read without the lock
+  Status status_;  // written once before `ready_` is set, so it is read without the lock once ready
   std::vector<std::function<void(const Status&)>> actions_;
 };
 
-// The state of an event that is ready, without error.
+// Returns the shared state of a ready event without an error.
 const std::shared_ptr<EventState>& ready_state();
-// A handle to that state, always the same one.
+// Returns the shared handle to ready_state().
 PJRT_Event* ready_event();
-// A handle to an event: ready_event() if it has become ready without error.
+// Returns a handle to an event: ready_event() if it is already ready without an error.
 PJRT_Event* event_of(const std::shared_ptr<EventState>& state);
 
 void add_event_functions(PJRT_Api& api);

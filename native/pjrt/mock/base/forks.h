@@ -1,13 +1,13 @@
-// Tells whether this process was forked off from the one that something was made in: then its locks may be held for
-// ever by threads that are not there any more, and jaxlib's CPU client has lost its own.
+// Detects that this process was forked from the one that created an object. In the child, threads that no longer exist
+// may hold the object's locks for ever, and jaxlib's CPU client has lost its threads.
 #pragma once
 
 namespace framedex::mock {
 
-// How often the processes that this one comes from were forked off, since the library was loaded.
+// Returns the number of forks between the process that loaded the library and this one.
 int fork_count();
 
-// Remembers the process it is made in.
+// Remembers the process that created it.
 class MadeHere {
  public:
   MadeHere() : forks_(fork_count()) {}

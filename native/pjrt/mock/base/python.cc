@@ -14,14 +14,14 @@
 namespace framedex::mock::python {
 namespace {
 
-// PyMethodDef, the same in every version.
+// PyMethodDef; the same in every version.
 struct MethodDefinition {
   const char* name;
   Object* (*function)(Object* self, Object* arguments);
   int flags;
   const char* documentation;
 };
-// PyType_Spec and PyType_Slot, the same in every version.
+// PyType_Spec and PyType_Slot; the same in every version.
 struct TypeSlot {
   int slot;
   void* value;
@@ -33,7 +33,7 @@ struct TypeSpecification {
   unsigned int flags;
   TypeSlot* slots;
 };
-// PyObject, the same in every version whose objects are guarded by the GIL.
+// PyObject; the same in every version with a GIL.
 struct ObjectHead {
   ptrdiff_t references;
   Object* type;
@@ -45,7 +45,7 @@ constexpr int kNoArguments = 4;                          // METH_NOARGS
 constexpr int kFileInput = 257;                          // Py_file_input
 constexpr size_t kArgumentsOffset = ~(~size_t{0} >> 1);  // PY_VECTORCALL_ARGUMENTS_OFFSET
 
-// The functions of CPython that are used; all but the two of finalising are in every supported version.
+// The CPython functions in use. All but the two for finalization are in every supported version.
 struct Functions {
   int (*Py_IsInitialized)();
   int (*Py_IsFinalizing)();
@@ -107,7 +107,7 @@ bool find(Member& member, const char* name) {
 
 std::optional<Functions> find_functions() {
   Functions f{};
-  // Public from 3.13 on, private with the same meaning before.
+  // Public from 3.13 on; earlier versions have it under a private name.
   bool found = find(f.Py_IsFinalizing, "Py_IsFinalizing") || find(f.Py_IsFinalizing, "_Py_IsFinalizing");
 #define FIND(name) found = find(f.name, #name) && found
   FIND(Py_IsInitialized);
@@ -170,7 +170,7 @@ const std::optional<Functions>& found_functions() {
 
 const Functions& api() { return *found_functions(); }
 
-// References that were dropped without the GIL.
+// References dropped without the GIL.
 struct Dropped {
   const MadeHere made_here;
   std::mutex mutex;
@@ -183,7 +183,7 @@ Dropped& dropped() {
   return *instance;
 }
 
-// Loads the package of this name from its folder, wherever that is, and leaves it in `module`.
+// Imports the package of this name from its folder, outside sys.path, and leaves it in `module`.
 constexpr char kImport[] = R"(
 import importlib.util, os, sys
 module = sys.modules.get(name)
@@ -199,7 +199,7 @@ if module is None:
         raise
 )";
 
-// What memory() makes.
+// The object that memory() returns.
 struct MemoryObject {
   ObjectHead head;
   std::shared_ptr<char> bytes;
@@ -262,7 +262,8 @@ WithoutGil::WithoutGil() {
 }
 WithoutGil::~WithoutGil() {
   if (thread_ == nullptr) return;
-  // Python ends a thread that asks for the GIL then, from within this destructor. It goes with the process instead.
+  // During finalization Python ends a thread that requests the GIL, which must not happen inside this destructor. The
+  // thread waits for the process's end instead.
   while (!is_usable()) pause();
   api().PyEval_RestoreThread(thread_);
 }
@@ -324,7 +325,7 @@ Status take_error() {
   std::optional<std::string> described = message ? to_text(message.get()) : std::nullopt;
   api().PyErr_Clear();
   if (held_type && api().PyErr_GivenExceptionMatches(held_type.get(), *api().keyboard_interrupt) != 0) {
-    // It is the program's: Python raises it again as soon as it runs the program.
+    // The interrupt is for the program: Python raises it again when the program next runs.
     api().PyErr_SetInterrupt();
     return {PJRT_Error_Code_CANCELLED, "interrupted by the keyboard"};
   }
@@ -419,7 +420,7 @@ Reference memory(std::shared_ptr<char> bytes, int64_t size) {
 }
 
 Reference function(const char* name, void (*action)()) {
-  // A method definition lives as long as the functions that are made of it.
+  // A method definition must live as long as the functions created from it.
   auto* definition = new MethodDefinition{name, nullptr, kNoArguments, nullptr};
   definition->function = [](Object* self, Object*) -> Object* {
     reinterpret_cast<void (*)()>(api().PyCapsule_GetPointer(self, nullptr))();

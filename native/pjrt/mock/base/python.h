@@ -1,4 +1,4 @@
-// CPython's C API, found in the process at run time: the library is linked against no Python and loads into any.
+// CPython's C API, resolved in the process at run time: the library links against no Python and loads into any version.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@ namespace framedex::mock::python {
 
 struct Object;  // a PyObject
 
-// Whether this process has an interpreter that can be entered: it is initialised, and not being torn down.
+// Whether this process has an interpreter that can be entered: initialised and not finalizing.
 bool is_usable();
 
-// Whether this thread holds the GIL. Only while is_usable().
+// Whether this thread holds the GIL. Call only while is_usable().
 bool has_gil();
 
-// Holds the GIL; may be nested. Only while is_usable(). What was released without it is released now.
+// Holds the GIL; can be nested. Construct only while is_usable(). Releases references dropped without the GIL.
 class Gil {
  public:
   Gil();
@@ -34,7 +34,7 @@ class Gil {
   int state_;
 };
 
-// Lets go of the GIL if this thread holds it.
+// Releases the GIL if this thread holds it, and takes it again at the end.
 class WithoutGil {
  public:
   WithoutGil();
@@ -46,7 +46,7 @@ class WithoutGil {
   void* thread_ = nullptr;
 };
 
-// An owned reference, which is dropped with the GIL held.
+// An owned reference; it must be dropped with the GIL held.
 class Reference {
  public:
   Reference() = default;
@@ -60,14 +60,14 @@ class Reference {
 
   Object* get() const { return object_; }
   explicit operator bool() const { return object_ != nullptr; }
-  // The reference itself, for a function that takes it over.
+  // Gives up ownership, for a function that steals the reference.
   Object* release() { return std::exchange(object_, nullptr); }
 
  private:
   Object* object_ = nullptr;
 };
 
-// An owned reference which may be dropped on any thread: what it refers to is released when the GIL is next held.
+// An owned reference that can be dropped on any thread: its object is released when the GIL is next held.
 class Held {
  public:
   Held() = default;
@@ -86,27 +86,27 @@ class Held {
   Object* object_ = nullptr;
 };
 
-// Releases what was dropped without the GIL, which the caller holds. Returns how much that was.
+// Releases references that were dropped without the GIL, which the caller now holds. Returns their number.
 size_t release_dropped();
-// The same for a caller without the GIL, where there is an interpreter to enter.
+// Like release_dropped(), for a caller without the GIL. Does nothing if no interpreter can be entered.
 void release_dropped_with_gil();
-// How many dropped references wait for a holder of the GIL.
+// Returns the number of dropped references that wait for the GIL.
 size_t dropped_count();
 
-// ---- With the GIL. A null Reference: a Python exception is set, which take_error() turns into a status.
+// ---- With the GIL. A null Reference means that a Python exception is set; take_error() turns it into a status.
 
 Reference share(Object* borrowed);
-// An interrupt from the keyboard is kept for the program as well.
+// Turns the Python exception into a status. A KeyboardInterrupt is raised again in the program.
 Status take_error();
-// The status for an exception's text: XLA's texts begin with the name of their code.
+// Returns the status for an exception's text. XLA's texts begin with the name of their code.
 Status status_of(std::string message);
 
 Reference import_from(const std::string& folder, const char* module);
-// A module if it was imported; null, without an exception, if not.
+// Returns a module that is already imported; null, without an exception, if it is not.
 Reference loaded_module(const char* name);
 Reference attribute(Object* object, const char* name);
 Reference call(Object* callable, std::initializer_list<Object*> arguments);
-// Calls `callable`, with the last of `arguments` as the keyword argument that `keyword_names` names.
+// Calls `callable`. The last of `arguments` is the keyword argument that `keyword_names` names.
 Reference call_with_keyword(Object* callable, std::initializer_list<Object*> arguments, Object* keyword_names);
 Reference call_method(Object* interned_name, Object* object);
 Reference call_method(Object* interned_name, Object* object, Object* argument);
@@ -117,23 +117,23 @@ Reference integer(int64_t value);
 Reference text(std::string_view value);
 Reference bytes(std::string_view value);
 Reference new_list(size_t size);
-// Takes `item` over.
+// Steals `item`.
 void set_item(Object* list, size_t index, Reference item);
 Reference tuple_of(const std::vector<int64_t>& values);
 Object* true_object();
-// An object that holds `pointer`, which outlives it.
+// Returns a capsule around `pointer`, which must outlive it.
 Reference capsule(void* pointer);
-// An object that shows these `size` bytes through the buffer protocol, read-only, and keeps them.
+// Returns an object that exposes these bytes read-only through the buffer protocol and keeps them alive.
 Reference memory(std::shared_ptr<char> bytes, int64_t size);
-// A callable without arguments. `action` returns nothing; it runs with the GIL.
+// Returns a callable without arguments that runs `action`, with the GIL, and returns None.
 Reference function(const char* name, void (*action)());
 
-// Reading values. Nothing where the object is of another type (an exception is then set).
+// Conversions to C++. For an object of another type they return nothing, with an exception set.
 std::optional<int64_t> to_integer(Object* object);
 std::optional<std::string> to_text(Object* object);
 std::optional<std::string> to_bytes(Object* object);
 bool is_true(Object* object);
-// The length and the items of a list or a tuple; 0 and null if it is neither, or shorter.
+// The length and items of a list or tuple; 0 and null for other objects, and null beyond the end.
 size_t size(Object* sequence);
 Reference item(Object* sequence, size_t index);
 

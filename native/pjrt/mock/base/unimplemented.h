@@ -1,14 +1,14 @@
-// The answer of every table entry that the mock does not implement.
+// The default of every table entry that the mock does not implement.
 #pragma once
 
 #include "pjrt_c_api.h"
 
 namespace framedex::mock {
 
-// UNIMPLEMENTED with the function's name.
+// Returns an UNIMPLEMENTED error with the function's name.
 PJRT_Error* unimplemented(const char* function);
 
-// A table that has every entry, and each answers unimplemented().
+// Returns a table in which every entry returns unimplemented().
 PJRT_Api unimplemented();
 
 }  // namespace framedex::mock

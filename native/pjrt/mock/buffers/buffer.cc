@@ -24,7 +24,7 @@ PJRT_Error* exhausted(const Memory& memory, int64_t bytes) {
 
 int64_t element_bytes(PJRT_Buffer_Type type) { return pjrt::element_bits(type) / 8; }
 
-// A buffer of the mock's own memory, ready when `ready` is.
+// Creates a buffer in the mock's own memory that is ready when `ready` is.
 PJRT_Error* create(std::shared_ptr<const Shape> shape, Memory* memory, std::shared_ptr<EventState> ready,
                    PJRT_Buffer** buffer) {
   std::shared_ptr<char> bytes;
@@ -45,7 +45,7 @@ PJRT_Error* from_host(PJRT_Client_BufferFromHostBuffer_Args* args) {
   bool has_strides = args->num_byte_strides == dims.size() && args->byte_strides != nullptr;
   Strides source = has_strides ? Strides(args->byte_strides, args->byte_strides + dims.size()) : dense;
   strided_copy(buffer->storage()->own_bytes(), dense, static_cast<const char*>(args->data), source, dims, size);
-  // The copy is complete, so the host buffer is the caller's again whatever semantics it asked for.
+  // The copy is complete, so the host buffer is free again under any host buffer semantics.
   args->done_with_host_buffer = ready_event();
   args->buffer = buffer;
   return nullptr;
@@ -80,7 +80,7 @@ PJRT_Error* to_host(PJRT_Buffer_ToHostBuffer_Args* args) {
   return nullptr;
 }
 
-// A range of the bytes of a buffer that is to be copied to the host.
+// A byte range of a buffer to be copied to the host.
 struct RawCopy {
   std::shared_ptr<const Shape> shape;
   std::shared_ptr<Storage> storage;
@@ -111,7 +111,7 @@ PJRT_Error* raw_to_host(PJRT_Buffer_CopyRawToHost_Args* args) {
   return nullptr;
 }
 
-// A copy to the host whose target the caller names later, or never.
+// A copy to the host whose destination the caller provides later, or never.
 struct AwaitedCopy {
   RawCopy copy;
   std::shared_ptr<EventState> done;
@@ -143,7 +143,7 @@ PJRT_Error* copy_to(const PJRT_Buffer& source, Memory* memory, PJRT_Buffer** tar
   std::shared_ptr<Storage> storage = source.storage();
   if (storage == nullptr) return deleted_buffer("Copy");
   auto ready = std::make_shared<EventState>();
-  // A TPU's unpinned host memory knows the default layouts only.
+  // A TPU's unpinned host memory supports only default layouts.
   bool keeps_layout = memory->kind != MemoryKind::kUnpinnedHost && source.memory->kind != MemoryKind::kUnpinnedHost;
   auto shape = keeps_layout ? source.shape : std::make_shared<const Shape>(source.shape->type, source.shape->dims);
   if (PJRT_Error* error = create(std::move(shape), memory, ready, target)) return error;
@@ -162,7 +162,7 @@ PJRT_Error* create_uninitialized(PJRT_Client_CreateUninitializedBuffer_Args* arg
                 memory_of(args->device, args->memory), ready_state(), &args->buffer);
 }
 
-// Where the buffer's bytes are, once it is ready.
+// Returns the address of the buffer's bytes, once it is ready.
 PJRT_Error* address_of(const PJRT_Buffer& buffer, char** address) {
   std::shared_ptr<Storage> storage = buffer.storage();
   if (storage == nullptr) return deleted_buffer("Address");
@@ -229,7 +229,7 @@ void add_buffer_properties(PJRT_Api& api) {
 PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>* allocated) {
   *allocated = memory.allocate(bytes);
   if (*allocated == nullptr && behaviours::why_refused() == nullptr) {
-    release_memory_of_dropped_arrays();  // they may hold what is missing
+    release_memory_of_dropped_arrays();  // they may hold the missing memory
     *allocated = memory.allocate(bytes);
   }
   return *allocated != nullptr ? nullptr : exhausted(memory, bytes);
@@ -304,8 +304,7 @@ void add_buffer_functions(PJRT_Api& api) {
     args->device_memory_ptr = address;
     return error;
   };
-  // The memory of a buffer with external references stays until the last of them is gone: the runtime keeps the
-  // buffer alive for as long as it holds one.
+  // While a buffer has external references, the runtime keeps it alive, so its memory stays without counting them here.
   api.PJRT_Buffer_IncreaseExternalReferenceCount = [](PJRT_Buffer_IncreaseExternalReferenceCount_Args*) -> PJRT_Error* {
     return nullptr;
   };

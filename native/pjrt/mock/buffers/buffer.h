@@ -14,16 +14,16 @@
 
 namespace framedex::mock {
 
-// Allocates memory to write to, or only reserves it; RESOURCE_EXHAUSTED where there is not enough.
+// Allocates memory to write to, or only reserves it. Returns RESOURCE_EXHAUSTED if there is not enough.
 PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>* allocated);
 PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved);
 
-// The error of a function that is called with a deleted buffer.
+// Returns the error for a function called with a deleted buffer.
 PJRT_Error* deleted_buffer(const char* function);
-// Runs `action` when the buffer can be read, and returns the event of its end. No program reuses the memory before.
+// Runs `action` when the buffer can be read, and returns an event for its end. Until then no program reuses the memory.
 std::shared_ptr<EventState> when_readable_later(std::shared_ptr<Storage> storage,
                                                 std::function<Status(Storage&)> action);
-// The same, and without the cost of waiting where the buffer can be read now.
+// Like when_readable_later(), but runs `action` at once, at no extra cost, if the buffer can be read now.
 template <typename Action>
 std::shared_ptr<EventState> when_readable(std::shared_ptr<Storage> storage, Action action) {
   if (!storage->ready()->has_succeeded()) return when_readable_later(std::move(storage), std::move(action));
@@ -45,12 +45,12 @@ struct PJRT_Buffer {
               std::shared_ptr<framedex::mock::Storage> contents)
       : shape(std::move(element_shape)), memory(place), ready(contents->ready()), storage_(std::move(contents)) {}
 
-  // What the buffer holds, kept for as long as the caller needs it; nullptr once deleted.
+  // Returns the buffer's content, which the caller may keep; nullptr once deleted.
   std::shared_ptr<framedex::mock::Storage> storage() const {
     std::lock_guard lock(mutex_);
     return storage_;
   }
-  // Deletes the buffer and returns what it held, nullptr if it was deleted before.
+  // Deletes the buffer and returns its content, nullptr if it was already deleted.
   std::shared_ptr<framedex::mock::Storage> remove() {
     std::lock_guard lock(mutex_);
     is_deleted_.store(true, std::memory_order_release);
@@ -60,7 +60,7 @@ struct PJRT_Buffer {
 
   const std::shared_ptr<const framedex::mock::Shape> shape;
   framedex::mock::Memory* const memory;
-  const std::shared_ptr<framedex::mock::EventState> ready;  // also of a deleted buffer
+  const std::shared_ptr<framedex::mock::EventState> ready;  // also set for a deleted buffer
 
  private:
   mutable std::mutex mutex_;

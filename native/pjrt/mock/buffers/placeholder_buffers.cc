@@ -8,7 +8,7 @@
 #include "pjrt/mock/buffers/shared_buffers.h"
 #include "pjrt/traced_call.h"
 
-// What the caller gives back to say which buffer the alias stands for.
+// The handle with which the caller fulfils an alias buffer.
 struct PJRT_FulfillAliasBufferCallback {
   framedex::mock::Awaited alias;
 };
@@ -16,7 +16,7 @@ struct PJRT_FulfillAliasBufferCallback {
 namespace framedex::mock {
 namespace {
 
-// Of the arguments of both functions that create buffers.
+// For the arguments of both functions that create buffers.
 template <typename Args>
 std::shared_ptr<const Shape> shape_of(const Args& args) {
   std::vector<int64_t> dims(args.shape_dims, args.shape_dims + args.shape_num_dims);

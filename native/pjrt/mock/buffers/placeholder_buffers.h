@@ -1,4 +1,4 @@
-// Buffers that hold nothing yet, or never will: those that wait for another buffer, and those that are an error.
+// Buffers without content: aliases of a buffer to be provided later, and buffers that hold an error.
 #pragma once
 
 #include "pjrt_c_api.h"

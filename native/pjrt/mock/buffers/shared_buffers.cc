@@ -49,7 +49,7 @@ PJRT_Error* bitcast(PJRT_Buffer_Bitcast_Args* args) {
   return nullptr;
 }
 
-// A buffer that another has given its memory to, once the caller's own condition is met.
+// A buffer that receives another's memory once the caller's condition is met.
 struct Dependent {
   Awaited awaited;
   std::shared_ptr<Storage> source;

@@ -1,4 +1,4 @@
-// Buffers that use the memory of somebody else: another buffer's, or the caller's own.
+// Buffers that use memory of another buffer or of the caller.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,12 @@
 
 namespace framedex::mock {
 
-// A storage that has no memory yet, and the event that makes it ready once it has.
+// A storage without memory yet, and the event that becomes ready when it has memory.
 struct Awaited {
   explicit Awaited(std::shared_ptr<const Shape> array_shape)
       : shape(std::move(array_shape)), storage(std::make_shared<Storage>(nullptr, ready)) {}
 
-  // Lets the storage use the memory of `source` as soon as that is ready; where `source` fails, it fails too.
+  // Makes the storage share the memory of `source` once that is ready. If `source` fails, so does the storage.
   void share(const std::shared_ptr<Storage>& source) const;
 
   std::shared_ptr<EventState> ready = std::make_shared<EventState>();

@@ -9,7 +9,7 @@ namespace framedex::mock {
 
 namespace {
 
-// Has a thread take the GIL to release what was dropped; one thread, however many arrays go at once.
+// Starts a thread that takes the GIL and releases dropped arrays; one thread for many arrays.
 void release_soon() {
   static std::atomic<bool> is_asked_for{false};
   if (is_asked_for.exchange(true)) return;
@@ -28,7 +28,8 @@ Storage::Storage(Reservation reserved, int64_t bytes, std::shared_ptr<EventState
     : reserved_(std::move(reserved)), ready_(std::move(ready)), delegate_(delegate), result_bytes_(bytes) {}
 
 Storage::~Storage() {
-  // The array is released when the GIL is next held. Where large or many arrays wait for that, the GIL is taken for it.
+  // The array is normally released when the GIL is next held. If large or many arrays wait, a thread takes the GIL for
+  // it.
   constexpr int64_t kMuch = int64_t{1} << 20;
   constexpr size_t kMany = 1024;
   bool can_wait = !is_result() || (result_bytes_ < kMuch && python::dropped_count() < kMany);

@@ -1,4 +1,4 @@
-// What a buffer holds: bytes that the host wrote, or an array that a program on jaxlib's CPU client makes.
+// The content of a buffer: bytes from the host, or an array that a program on jaxlib's CPU client computes.
 #pragma once
 
 #include <atomic>
@@ -14,50 +14,50 @@ namespace framedex::mock {
 
 class Storage {
  public:
-  // Bytes in the mock's own memory; they may be written until `ready`.
+  // Bytes in the mock's own memory, writable until `ready`.
   Storage(std::shared_ptr<char> bytes, std::shared_ptr<EventState> ready);
-  // A result of a program. `reserved` is the memory that the device accounts for it.
+  // A result of a program. The device accounts for it with `reserved`.
   Storage(Reservation reserved, int64_t bytes, std::shared_ptr<EventState> ready, Delegate* delegate);
   ~Storage();
 
   const std::shared_ptr<EventState>& ready() const { return ready_; }
   bool is_result() const { return delegate_ != nullptr; }
-  // Whether a program can be started with it now: its bytes are written, or the program that makes it has started.
+  // Whether a program can be started with it now: its bytes are written, or the program that computes it has started.
   bool is_startable() const {
     return is_result() ? is_started_.load(std::memory_order_acquire) : ready_->has_succeeded();
   }
-  // The bytes where they are in the mock's own memory, else nullptr.
+  // Returns the bytes if they are in the mock's own memory, else nullptr.
   char* own_bytes() const { return bytes_.get(); }
-  // Takes over the memory that the device accounts for an argument that was donated to this result. Returns where it
-  // is, nullptr where the device accounts for none.
+  // Takes over the reservation of an argument donated to this result. Returns its address, or nullptr if the device
+  // accounts for none.
   const void* take_memory(Storage& donated);
 
-  // Copies `shape.bytes` bytes, elements of less than a byte one to a byte, to `target`. Only when ready, without
-  // error. The first time, the GIL is taken to ask where the array is.
+  // Copies `shape.bytes` bytes to `target`, sub-byte elements one per byte. Call only when ready without an error. The
+  // first call takes the GIL to find the array's address.
   Status read(const Shape& shape, char* target);
-  // Where the bytes are, as read() finds them; nullptr with the reason in `status`.
+  // Returns the address that read() copies from; nullptr with the reason in `status`.
   char* address(Status& status);
 
-  // Makes this storage use the bytes of `other`, which is ready, as an array of this shape. Called before this is
-  // ready.
+  // Makes this storage use the bytes of `other`, which is ready, as an array of this shape. Call before this is ready.
   Status share(std::shared_ptr<Storage> other, const Shape& shape);
 
-  // Who else will read the memory: copies to the host that wait for it to be ready, storages that share it,
-  // programs that will be started with it. No other program must reuse it before.
+  // The number of pending readers: copies to the host, storages that share the memory, programs to be started with it.
+  // Until it is 0, no other program may reuse the memory.
   std::atomic<int> pending_reads{0};
 
   // ---- With the GIL.
 
-  // Called when the program was started, with its array on one device, or with piece `index` of one on several devices.
+  // Called when the program has started, with its array on one device, or with piece `index` of an array on several.
   void set_array(python::Held array);
   void set_piece(std::shared_ptr<const ShardedArray> whole, size_t index);
   const std::shared_ptr<const ShardedArray>& whole() const { return whole_; }  // nullptr on one device
   size_t index() const { return index_; }
-  // The array on one device of the CPU client, made of the bytes at first use; borrowed. Null: an exception is set.
+  // Returns the array on one device of the CPU client, created from the bytes at first use; borrowed. Null: an
+  // exception is set.
   python::Object* array(Delegate& delegate, const Shape& shape, int device_id);
 
  private:
-  // The array on one device, taken out of the whole at first use. With the GIL.
+  // Returns the array on one device, extracted from the whole at first use. With the GIL.
   python::Object* piece();
 
   std::shared_ptr<char> bytes_;

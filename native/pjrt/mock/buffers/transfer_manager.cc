@@ -51,7 +51,7 @@ PJRT_Error* create_buffers(PJRT_Client_CreateBuffersForAsyncHostToDevice_Args* a
   return nullptr;
 }
 
-// The buffer that a call names; nullptr with the reason in `error`.
+// Returns the buffer that a call names; nullptr with the reason in `error`.
 template <typename Args>
 TransferTarget* target_of(const Args& args, PJRT_Error** error) {
   std::vector<TransferTarget>& targets = args.transfer_manager->targets;
@@ -126,7 +126,7 @@ PJRT_Error* buffer_size(PJRT_AsyncHostToDeviceTransferManager_BufferSize_Args* a
   return error;
 }
 
-// What was not filled never will be.
+// Unfilled buffers fail: nothing can fill them any more.
 PJRT_Error* destroy(PJRT_AsyncHostToDeviceTransferManager_Destroy_Args* args) {
   for (const TransferTarget& target : args->transfer_manager->targets) {
     target.ready->set({PJRT_Error_Code_ABORTED, "The transfer manager was destroyed before the buffer was filled."});
@@ -155,7 +155,7 @@ void add_transfer_manager_functions(PJRT_Api& api) {
     args->device_out = args->transfer_manager->memory->device;
     return nullptr;
   };
-  // What it says is for the logs of a profiler.
+  // The metadata is only for a profiler's logs.
   api.PJRT_AsyncHostToDeviceTransferManager_AddMetadata =
       [](PJRT_AsyncHostToDeviceTransferManager_AddMetadata_Args*) -> PJRT_Error* { return nullptr; };
 }

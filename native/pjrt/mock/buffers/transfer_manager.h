@@ -1,4 +1,4 @@
-// Buffers that are made at once and filled bit by bit (PJRT_AsyncHostToDeviceTransferManager).
+// Buffers that are created first and filled piece by piece (PJRT_AsyncHostToDeviceTransferManager).
 #pragma once
 
 #include "pjrt_c_api.h"

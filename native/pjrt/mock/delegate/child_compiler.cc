@@ -22,8 +22,8 @@
 namespace framedex::mock {
 namespace {
 
-// A thread that keeps the GIL busy lets another have it every 5 ms, so six of them have had it after 30 ms. To give up
-// too early costs only the start of a child, some 0.7 s.
+// A busy holder of the GIL yields it every 5 ms, so six such threads take 30 ms. Giving up too early costs only the
+// start of a child, about 0.7 s.
 constexpr std::chrono::milliseconds kPatience{200};
 constexpr size_t kShownOfStderr = 2000;  // characters, from the end
 
@@ -42,7 +42,7 @@ std::optional<Interpreter> remembered_interpreter() {
   return remembered.interpreter;
 }
 
-// A file in memory, which takes any amount without anybody reading it yet.
+// An in-memory file: it accepts any amount of data before a reader exists.
 class MemoryFile {
  public:
   MemoryFile() : descriptor_(memfd_create("framedex", MFD_CLOEXEC)) {}
@@ -54,7 +54,7 @@ class MemoryFile {
 
   int descriptor() const { return descriptor_; }
 
-  // Leaves the position at the start. False where there is no memory for it.
+  // Writes the bytes and seeks to the start. Returns false if there is not enough memory.
   bool write_all(std::string_view bytes) {
     while (!bytes.empty()) {
       ssize_t written = write(descriptor_, bytes.data(), bytes.size());
@@ -98,8 +98,8 @@ std::string request_for(const std::vector<PJRT_DeviceDescription*>& devices, con
   return request.bytes();
 }
 
-// The program's own environment (for XLA_FLAGS, for example), without what would make the child open the mock or
-// record.
+// Returns the program's environment (XLA_FLAGS, for example) without variables that would make the child open the mock
+// or record.
 std::vector<std::string> child_environment() {
   std::vector<std::string> kept = {"JAX_PLATFORMS=cpu", "FRAMEDEX_RECORD=0", "FRAMEDEX_FFI=0"};
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -120,10 +120,10 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Runs mock_tpu/child.py to its end. Returns how it ended, where it did not end well.
+// Runs mock_tpu/child.py to its end. Returns the reason for a failure, empty for success.
 std::string run_child(const Interpreter& interpreter, const MemoryFile& input, const MemoryFile& output,
                       const MemoryFile& errors) {
-  // -I, so that it imports from the program's sys.path, which it is given, and from nowhere else.
+  // -I: the child imports only from the program's sys.path, which it is given.
   std::vector<std::string> arguments = {interpreter.executable, "-I", package_folder() + "/child.py",
                                         std::to_string(getpid())};
   arguments.insert(arguments.end(), interpreter.path.begin(), interpreter.path.end());
@@ -152,7 +152,7 @@ std::string run_child(const Interpreter& interpreter, const MemoryFile& input, c
   do {
     ended = waitpid(child, &ending, 0);
   } while (ended < 0 && errno == EINTR);
-  // Where the program waits for all its children, or ignores SIGCHLD, nobody can tell how this one ended.
+  // If the program waits for all children or ignores SIGCHLD, this child's exit status is not available.
   if (ended != child) return {};
   if (WIFSIGNALED(ending)) return "was ended by signal " + std::to_string(WTERMSIG(ending));
   return WEXITSTATUS(ending) == 0 ? std::string() : "ended with exit status " + std::to_string(WEXITSTATUS(ending));
@@ -180,15 +180,15 @@ void remember_interpreter() {
       python::Reference folder = python::item(path.get(), i);
       if (folder) found.path.push_back(python::to_text(folder.get()).value_or(""));
     }
-    python::take_error();  // what is no text, is not there
+    python::take_error();  // values that are not text are omitted
   }
   std::lock_guard lock(remembered.mutex);
   if (!found.executable.empty()) remembered.interpreter = std::move(found);
 }
 
 bool can_take_gil() {
-  // Another thread asks, since this one could not stop waiting. At the interpreter's end, those that still wait are
-  // waited for.
+  // Another thread requests the GIL, because this one could not stop waiting. At the interpreter's end, such waiting
+  // threads are waited for.
   auto taken = std::make_shared<std::promise<void>>();
   std::future<void> is_taken = taken->get_future();
   python::WithoutGil without_gil;

@@ -18,7 +18,7 @@ using python::Object;
 using python::Reference;
 
 constexpr char kPackage[] = "mock_tpu";          // the folder beside this library
-constexpr char kModule[] = "framedex_mock_tpu";  // its name in sys.modules, which no other package has
+constexpr char kModule[] = "framedex_mock_tpu";  // its unique name in sys.modules
 
 Reference list_of(const std::vector<std::string>& texts) {
   Reference list = python::new_list(texts.size());
@@ -45,7 +45,7 @@ std::vector<int> key_of(const std::vector<PJRT_DeviceDescription*>& devices, int
   return key;
 }
 
-// Takes over from `object` what runs the program, and its description. False: an exception is set.
+// Takes the objects that run the program, and its description, from `object`. Returns false if an exception is set.
 bool take_program(Object* object, Program& program) {
   Reference description = python::attribute(object, "description");
   std::optional<std::string> bytes = description ? python::to_bytes(description.get()) : std::nullopt;
@@ -55,7 +55,7 @@ bool take_program(Object* object, Program& program) {
   return bytes && read_description(*bytes, program) && program.execute && program.result_handlers && program.sharding;
 }
 
-// Done once in a process. False: an exception is set.
+// Prepares the process, once. Returns false if an exception is set.
 bool prepare_process(Object* module) {
   static bool is_prepared = false;
   if (is_prepared) return true;
@@ -108,7 +108,7 @@ Delegate* Delegate::of(const std::vector<PJRT_DeviceDescription*>& devices, int 
         "does not survive that. Fork first, or start the process anew (multiprocessing's `spawn`)."};
     return nullptr;
   }
-  // Whoever has the GIL must not wait for a thread that opens a delegate, which needs it.
+  // Wait without the GIL: the thread that opens the delegate needs it.
   python::WithoutGil without_gil;
   std::lock_guard lock(mutex);
   if (!python::is_usable()) {

@@ -1,5 +1,5 @@
-// The C++ face of the mock's Python half (native/framedex_native/mock_tpu), which compiles and runs programs on
-// jaxlib's own CPU client.
+// The C++ interface of the mock's Python half (native/framedex_native/mock_tpu), which compiles and runs programs on
+// jaxlib's CPU client.
 #pragma once
 
 #include <memory>
@@ -14,55 +14,56 @@
 
 namespace framedex::mock {
 
-// The folder of the Python half, beside this library.
+// Returns the folder of the Python half, beside this library.
 std::string package_folder();
 
-// The names of the PJRT buffer types, by number.
+// Returns the names of the PJRT buffer types, by number.
 std::vector<std::string> element_type_names();
 
-// An array of the CPU client that has a piece on each of several devices.
+// An array of the CPU client with a piece on each of several devices.
 struct ShardedArray {
   python::Held array;
   size_t device_count;
 };
 
-// Releases the memory of every array that nobody has any more; Python and jaxlib would do it at their next occasion.
-// The caller does not have the GIL. Does nothing where there is no delegate.
+// Releases the memory of arrays without a reference now; Python and jaxlib would do so later. Call without the GIL.
+// Does nothing without a delegate.
 void release_memory_of_dropped_arrays();
 
 class Delegate {
  public:
-  // The delegate for these devices, of which this process has those of process `process_index`. It is made once in a
-  // process, by the first thread that asks. Null, with the reason in `status`, where there is no Python or no jax. Lets
-  // go of the GIL while it waits.
+  // Returns the delegate for these devices; those of process `process_index` are this process's own. The first thread
+  // to ask creates it, once per process. Releases the GIL while it waits. Without Python or jax, returns null with the
+  // reason in `status`.
   static Delegate* of(const std::vector<PJRT_DeviceDescription*>& devices, int process_index, Status& status);
 
-  // False once Python ends, and in a process that was forked off from the one that made it.
+  // False once Python finalizes, and in a fork of the process that created it.
   bool is_usable() const;
 
   // Whether it runs programs together with the delegates of other processes.
   bool is_distributed() const { return is_distributed_; }
 
-  // Compiles; lets go of the GIL while XLA works. Null with the reason in `status`.
+  // Compiles, without the GIL while XLA works. Returns null with the reason in `status`.
   std::shared_ptr<const Program> compile(ProgramSource source, Status& status);
 
-  // ---- With the GIL. A null result: a Python exception is set.
+  // ---- With the GIL. A null result means that a Python exception is set.
 
-  // An array of these bytes, row-major, on the CPU device that stands in for this device. The array keeps the bytes.
+  // Creates a row-major array of these bytes on the CPU device that stands in for the device. The array keeps the bytes
+  // alive.
   python::Reference array(std::shared_ptr<char> bytes, const Shape& shape, int device_id);
   python::Reference joined(python::Object* pieces, const Program& program);
   python::Reference copied(python::Object* array);
   python::Reference piece(const ShardedArray& whole, size_t index);
-  // Starts the program. results_of() and token_of() take what is returned.
+  // Starts the program. Pass the result to results_of() and token_of().
   python::Reference execute(const Program& program, python::Object* arguments);
-  // The arrays of a started program's results.
+  // Returns the result arrays of a started program.
   python::Reference results_of(const Program& program, python::Object* started);
-  // What can be waited for until it has ended; unlike a result it is never donated to another program.
+  // Returns a token to wait for the program's end. Unlike a result, a token is never donated to another program.
   python::Reference token_of(python::Object* started);
   bool is_ready(python::Object* array);
-  // Waits, without the GIL. False: an exception is set.
+  // Waits, without the GIL. Returns false if an exception is set.
   bool wait(python::Object* array_or_token);
-  // Where the bytes of an array on one device are; null with an exception set.
+  // Returns the address of an array on one device; null with an exception set.
   char* address(python::Object* array);
 
  private:

@@ -31,7 +31,7 @@ Number Decoder::number() {
   return value;
 }
 
-// Every character and every element takes at least a byte, so a length beyond what is left is wrong.
+// Every character and every element takes at least a byte, so a length beyond the remaining bytes is malformed.
 uint64_t Decoder::length() {
   uint64_t value = number<uint64_t>();
   failed_ = failed_ || value > bytes_.size();

@@ -1,5 +1,5 @@
-// Values as bytes, one after another: integers and reals in eight bytes, texts and sequences after their length.
-// Executables are serialised in this form, and the mock's Python half describes programs in it (mock_tpu/encoding.py).
+// A binary encoding. Integers and reals take eight bytes; texts and sequences follow their length. Serialised
+// executables and the program descriptions of the Python half use it (mock_tpu/encoding.py).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Encoder {
   std::string bytes_;
 };
 
-// Reads values. From where the bytes do not fit, everything is zero or empty.
+// Decodes values. After the first malformed value it returns zeros and empty values.
 class Decoder {
  public:
   explicit Decoder(std::string_view bytes) : bytes_(bytes) {}
@@ -34,7 +34,7 @@ class Decoder {
   }
 
   bool has_failed() const { return failed_; }
-  // Whether nothing was missing, and nothing is left.
+  // Whether all values were complete and no bytes are left.
   bool is_complete() const { return !failed_ && bytes_.empty(); }
 
  private:

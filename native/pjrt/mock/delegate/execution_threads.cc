@@ -20,8 +20,7 @@ thread_local bool is_execution_thread = false;
 ExecutionThreads& ExecutionThreads::instance() {
   static const bool is_made = [] {
     threads = new ExecutionThreads;
-    // A forked child does not have the threads, and their lock may be held for ever: it gets new ones, and these are
-    // lost.
+    // A forked child lacks the threads, and their lock may be held for ever. It gets new ones; the old ones are leaked.
     pthread_atfork(nullptr, nullptr, [] { threads = new ExecutionThreads; });
     return true;
   }();
@@ -43,7 +42,7 @@ bool ExecutionThreads::give(std::function<void()>& task) {
   } else {
     try {
       threads_.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {  // the system has no more
+    } catch (const std::system_error&) {  // the system's limit is reached
       return false;
     }
   }
@@ -58,7 +57,7 @@ void ExecutionThreads::work() {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
-  // Entered for the thread's whole life, so that each task finds the thread known to Python.
+  // Stays entered for the thread's life, so that Python keeps the thread's state between tasks.
   std::optional<python::Gil> gil;
   std::optional<python::WithoutGil> without_gil;
   if (python::is_usable()) {
@@ -85,7 +84,7 @@ void ExecutionThreads::close() {
   std::unique_lock lock(mutex_);
   is_closed_ = true;
   has_work_.notify_all();
-  // Tasks that run may start others.
+  // Running tasks may start others.
   while (!threads_.empty()) {
     std::vector<std::thread> ending = std::exchange(threads_, {});
     lock.unlock();

@@ -1,5 +1,5 @@
-// Threads that wait for programs to end. One is always free, so that a program that waits for another, through a
-// callback for example, never keeps the other's end from being noticed.
+// Threads that wait for programs to end. One is always free. So a program that waits for another one, for example
+// through a callback, never delays noticing the other's end.
 #pragma once
 
 #include <condition_variable>
@@ -13,15 +13,15 @@ namespace framedex::mock {
 
 class ExecutionThreads {
  public:
-  // The process's own; a forked child has new ones.
+  // Returns the process's threads; a forked child gets new ones.
   static ExecutionThreads& instance();
 
-  // Runs `task` on a thread that may enter Python. After close() it runs at once on the calling thread, unless that is
-  // one of these.
+  // Runs `task` on a thread that may enter Python. After close() it runs `task` on the calling thread, unless that is
+  // one of these threads.
   void run(std::function<void()> task);
-  // The same, but only while open. Returns whether it is.
+  // Like run(), but only before close(). Returns whether it ran the task.
   bool run_if_open(std::function<void()> task);
-  // Waits, without the GIL, for all tasks and for those that they start, and ends the threads: Python is about to end.
+  // Called before Python ends. Waits, without the GIL, for all tasks and those that they start, and ends the threads.
   void close();
 
  private:
@@ -32,7 +32,7 @@ class ExecutionThreads {
   std::condition_variable has_work_;
   std::deque<std::function<void()>> tasks_;
   std::vector<std::thread> threads_;
-  size_t free_ = 0;  // threads that wait for a task, less the tasks that wait for a thread
+  size_t free_ = 0;  // idle threads minus waiting tasks
   bool is_closed_ = false;
 };
 

@@ -10,18 +10,18 @@
 
 namespace framedex::mock {
 
-// The callbacks of an execution, for runs to take.
+// The callbacks of an execution, available to runs.
 class HostTransfers::Offer {
  public:
-  // Whether some of its callbacks are not taken by a run yet.
+  // Whether some of its callbacks are still free.
   bool is_on_offer() const { return runs.size() < callbacks.size(); }
 
   std::map<int, HostCallbacks> callbacks;
-  std::map<int, int64_t> runs;  // by device: the run that uses the callbacks
+  std::map<int, int64_t> runs;  // device -> the run that uses the callbacks
   std::vector<std::shared_ptr<Ending>> held_back;
 };
 
-// The end of an execution, waiting for those that may use its callbacks.
+// The end of an execution, held back while other executions may use its callbacks.
 struct HostTransfers::Ending {
   std::shared_ptr<Offer> offer;
   std::shared_ptr<EventState> told;
@@ -52,14 +52,14 @@ bool answer_metadata(XLA_FFI_CallFrame* frame) {
   XLA_FFI_Extension_Base* extension = frame->extension_start;
   if (extension == nullptr || extension->type != XLA_FFI_Extension_Metadata) return false;
   XLA_FFI_Metadata* metadata = reinterpret_cast<XLA_FFI_Metadata_Extension*>(extension)->metadata;
-  // Nothing newer than the first version is used. (Before jaxlib 0.9 the question comes without a table.)
+  // Only features of the first version are used. (Before jaxlib 0.9 the query has no table.)
   metadata->api_version.major_version = 0;
   metadata->api_version.minor_version = frame->api != nullptr ? frame->api->api_version.minor_version : 1;
   metadata->traits = 0;
   return true;
 }
 
-// An attribute of the call, 0 if it has none of that name.
+// Returns an attribute of the call, 0 if it has none of that name.
 int64_t integer_attribute(const XLA_FFI_CallFrame* frame, std::string_view name) {
   for (int64_t i = 0; i < frame->attrs.size; ++i) {
     const XLA_FFI_ByteSpan* attribute = frame->attrs.names[i];
@@ -86,8 +86,8 @@ int64_t run_of(const XLA_FFI_CallFrame* frame) {
   return frame->api->XLA_FFI_RunId_Get(&args) == nullptr ? args.run_id : 0;
 }
 
-// The last buffer that is not a token. The last send of a callback has the operands of the earlier sends before its
-// own.
+// Returns the last buffer that is not a token. The last send of a callback carries the operands of the earlier sends
+// first.
 XLA_FFI_Buffer* data_buffer(void** buffers, int64_t count) {
   for (int64_t i = count - 1; i >= 0; --i) {
     auto* buffer = static_cast<XLA_FFI_Buffer*>(buffers[i]);
@@ -96,7 +96,7 @@ XLA_FFI_Buffer* data_buffer(void** buffers, int64_t count) {
   return nullptr;
 }
 
-// XLA and PJRT number the types differently, and name them alike.
+// XLA and PJRT number the types differently but use the same names.
 PJRT_Buffer_Type buffer_type(XLA_FFI_DataType type) {
   const char* wanted = pjrt::enumerator(type);
   for (int candidate = 0; wanted != nullptr; ++candidate) {
@@ -204,7 +204,7 @@ const HostCallbacks* HostTransfers::callbacks(int64_t run, int device) {
   std::vector<std::shared_ptr<Ending>> endings;
   std::lock_guard lock(mutex_);
   endings = untold();
-  // What is left of executions that have ended is taken first, so that their ends wait for no others.
+  // Callbacks of ended executions are used up first, so that their ends are reported without waiting for others.
   std::vector<Offer*> known;
   for (const auto& ending : endings) known.push_back(ending->offer.get());
   for (const auto& offer : under_way_) known.push_back(offer.get());

@@ -1,5 +1,5 @@
 // Transfers between a running program and the host (PJRT's send and receive callbacks). The program calls an FFI
-// handler on XLA's CPU (see rewriting.py), which finds the callbacks of the execution that it runs in.
+// handler on XLA's CPU backend (see rewriting.py), which finds the callbacks of its execution.
 #pragma once
 
 #include <condition_variable>
@@ -21,35 +21,34 @@ struct HostCallbacks {
   std::map<int64_t, PJRT_RecvCallbackInfo> receives;
 };
 
-// The executions of one program, and which run on the CPU uses whose callbacks.
+// The executions of one program. Assigns each run on the CPU the callbacks of one execution.
 //
-// Nothing tells which execution a run belongs to, and nothing needs to: the callbacks of a program's executions differ
-// only in what they have received so far, so a run takes the first that no other run has. But the caller drops an
-// execution's callbacks when it is told of the end, while another execution's run may still use them, or may take them
-// because its own are taken. So the end of an execution is told only after the ends of all that were under way beside
-// it, and of those that began while its callbacks could still be taken.
+// A run does not say which execution it belongs to, and need not: callbacks of a program's executions differ only in
+// the data received so far. So a run takes the first callbacks that are free. But the caller drops an execution's
+// callbacks when the execution ends, while another run may still use or take them. So its end is
+// reported only after the ends of two groups of executions: those that overlapped it, and those that began while its
+// callbacks were free.
 class HostTransfers {
  public:
-  // The transfers of the program with this key; null for one that is not loaded any more.
+  // Returns the transfers of the program with this key; null if it is no longer loaded.
   static std::shared_ptr<HostTransfers> of(int64_t program);
   static std::shared_ptr<HostTransfers> create(int64_t program);
   ~HostTransfers();
 
   class Offer;
-  // Offers the callbacks of an execution, by the CPU's device number, before the execution is started.
+  // Registers the callbacks of an execution, by CPU device number, before the execution starts.
   std::shared_ptr<Offer> begin(std::map<int, HostCallbacks> callbacks);
-  // Called when the execution has ended: `told` becomes ready, with `status`, once nobody uses its callbacks any more.
+  // Called when the execution has ended. `told` becomes ready, with `status`, once no run uses its callbacks.
   void end(const std::shared_ptr<Offer>& offer, std::shared_ptr<EventState> told, Status status);
 
-  // The callbacks for this run on this device; null if all are taken.
+  // Returns the callbacks for this run on this device; null if all are taken.
   const HostCallbacks* callbacks(int64_t run, int device);
 
  private:
   explicit HostTransfers(int64_t program) : program_(program) {}
 
   struct Ending;
-  // Called with the lock held; the caller drops the result after the lock, since whoever drops the last reference tells
-  // the end.
+  // Call with the lock held, and drop the result after releasing it: dropping the last reference reports the end.
   std::vector<std::shared_ptr<Ending>> untold() const;
 
   const int64_t program_;
@@ -65,7 +64,7 @@ void add_copy_to_device_stream_functions(PJRT_Api& api);
 
 }  // namespace framedex::mock
 
-// What a receive callback writes to, and owns.
+// The stream that a receive callback writes to, and owns.
 struct PJRT_CopyToDeviceStream {
   struct State {
     size_t total = 0;  // bytes

@@ -1,4 +1,4 @@
-// A compiled program: what PJRT asks about it, and what of jaxlib's CPU client runs it.
+// A compiled program: its properties for PJRT, and the objects of jaxlib's CPU client that run it.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace framedex::mock {
 
-// A parameter or a result on one device.
+// A parameter or result on one device.
 struct ProgramValue {
   std::shared_ptr<const Shape> shape;
   std::string memory_kind;
 };
 
-// The texts in which a program came, from which it can be compiled again.
+// The source texts of a program, from which it can be compiled again.
 struct ProgramSource {
   std::string format;
   std::string code;
@@ -29,31 +29,31 @@ struct ProgramSource {
 
 struct Program {
   ProgramSource source;
-  int64_t key = 0;  // its name in transfers to and from the host
+  int64_t key = 0;  // identifies it in transfers to and from the host
   std::string name;
   int64_t replicas = 1;
   int64_t partitions = 1;
-  std::vector<int> device_ids;    // of the mock's devices, replica by replica
-  std::vector<int> cpu_ordinals;  // what XLA calls the CPU devices that stand in for them
+  std::vector<int> device_ids;    // the mock's devices, replica by replica
+  std::vector<int> cpu_ordinals;  // XLA's numbers of the CPU devices that stand in for them
   std::string device_assignment;  // a serialised DeviceAssignmentProto
   std::vector<ProgramValue> parameters;
   std::vector<ProgramValue> results;
-  std::vector<std::pair<size_t, int64_t>> donated;  // parameter -> the result that gets its memory
-  std::vector<bool> is_written;                     // of each parameter: it is donated
+  std::vector<std::pair<size_t, int64_t>> donated;  // parameter -> the result that reuses its memory
+  std::vector<bool> is_written;                     // by parameter: whether it is donated
   std::string optimized;                            // a serialised HloModuleProtoWithConfig
   std::vector<std::pair<std::string, double>> costs;
-  std::vector<std::pair<std::string, int64_t>> memory;  // bytes, by the names of GetCompiledMemoryStats
+  std::vector<std::pair<std::string, int64_t>> memory;  // bytes, by the member names of GetCompiledMemoryStats
   std::string fingerprint;
   bool has_transfers = false;
 
-  // What runs the program; empty where it was compiled in another process.
-  python::Held execute;          // of a list of arrays
-  python::Held result_handlers;  // what makes arrays of the results
+  // Runs the program; empty if it was compiled in another process.
+  python::Held execute;          // takes a list of arrays
+  python::Held result_handlers;  // create arrays from the results
   python::Held sharding;         // of the arrays
 };
 
-// Reads the Python half's description of a program (mock_tpu/program.py: Program.description). False where it is
-// damaged.
+// Parses the Python half's description of a program (mock_tpu/program.py: Program.description). Returns false if it is
+// malformed.
 bool read_description(std::string_view bytes, Program& program);
 
 }  // namespace framedex::mock

@@ -11,7 +11,7 @@
 namespace framedex::mock {
 namespace {
 
-// Says the reason on stderr as well: when its TPU cannot be opened, JAX goes on with the CPU without a word.
+// Also prints the reason on stderr: JAX silently falls back to the CPU when its TPU cannot be opened.
 PJRT_Error* refuse(PJRT_Error_Code code, const std::string& message) {
   std::fprintf(stderr, "framedex: the mock TPU cannot be opened: %s\n", message.c_str());
   return make_error(code, message);
@@ -56,7 +56,7 @@ PJRT_Error* lookup_addressable(PJRT_Client_LookupAddressableDevice_Args* args) {
   return nullptr;
 }
 
-// Takes this process's own devices where they suffice, so that it can run what it compiles.
+// Prefers this process's own devices if there are enough, so that it can run the programs that it compiles.
 PJRT_Error* default_device_assignment(PJRT_Client_DefaultDeviceAssignment_Args* args) {
   auto wanted = static_cast<size_t>(args->num_replicas) * static_cast<size_t>(args->num_partitions);
   const PJRT_Client& client = *args->client;
@@ -71,7 +71,7 @@ PJRT_Error* default_device_assignment(PJRT_Client_DefaultDeviceAssignment_Args* 
   return nullptr;
 }
 
-// Mapping is only bookkeeping, since the mock's copies reach all host memory; what a device would refuse is refused.
+// Mapping is only bookkeeping, since the mock's copies reach all host memory. It rejects what a device would reject.
 PJRT_Error* dma_map(PJRT_Client_DmaMap_Args* args) {
   const char* start = static_cast<const char*>(args->data);
   std::map<const char*, size_t>& ranges = args->client->dma_ranges;

@@ -1,4 +1,4 @@
-// The client: the simulated machine as one process opens it.
+// The client: one process's view of the simulated machine.
 #pragma once
 
 #include <map>
@@ -25,13 +25,13 @@ struct PJRT_Client {
 
   const int process_index;
   PJRT_TopologyDescription topology;
-  std::vector<std::unique_ptr<PJRT_Device>> devices;  // of every process, in the order of the topology
+  std::vector<std::unique_ptr<PJRT_Device>> devices;  // of every process, in topology order
   std::vector<PJRT_Device*> device_handles;
   std::vector<PJRT_Device*> addressable_device_handles;
   std::vector<PJRT_Memory*> memory_handles;  // of the addressable devices
   std::unordered_map<int, PJRT_Device*> devices_by_id;
 
-  // Host memory that the runtime wants devices to reach (PJRT_Client_DmaMap): address -> size.
+  // Host memory that the runtime has mapped for device access (PJRT_Client_DmaMap): address -> size.
   std::mutex dma_mutex;
   std::map<const char*, size_t> dma_ranges;
 };

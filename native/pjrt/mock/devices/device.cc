@@ -6,7 +6,7 @@
 #include "pjrt/mock/base/error.h"
 #include "pjrt/mock/delegate/delegate.h"
 
-// Work on a device that a runtime tells the plug-in of. The mock only keeps its description.
+// Asynchronous work that the runtime announces to the plug-in. The mock only keeps its description.
 struct PJRT_AsyncTrackingEvent {
   PJRT_Device* device;
   std::string description;
@@ -60,7 +60,7 @@ PJRT_Error* default_memory(PJRT_Device_DefaultMemory_Args* args) {
 PJRT_Error* attributes(PJRT_Device_GetAttributes_Args* args) {
   args->attributes = args->device->description->attributes.data();
   args->num_attributes = args->device->description->attributes.size();
-  // The attributes live as long as the device, so there is nothing to hold or to delete.
+  // The attributes live as long as the device, so there is no holder to delete.
   args->device_attributes = nullptr;
   args->attributes_deleter = [](PJRT_Device_Attributes*) {};
   return nullptr;

@@ -1,4 +1,4 @@
-// A device of a client, and its memories where it is this process's own.
+// A device of a client, with its memories if it is addressable from this process.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace framedex::mock {
 
-// The memory that a call names: `memory` if given, else the device's own.
+// Returns the memory of a call: `memory` if given, else the device's default.
 Memory* memory_of(PJRT_Device* device, PJRT_Memory* memory);
 
 void add_device_functions(PJRT_Api& api);
@@ -19,7 +19,7 @@ void add_device_functions(PJRT_Api& api);
 }  // namespace framedex::mock
 
 struct PJRT_Device {
-  // `first_memory` is the id of its first memory space, `memory_limit` in bytes. Throws std::bad_alloc if the host
+  // `first_memory` is the id of its first memory space; `memory_limit` is in bytes. Throws std::bad_alloc if the host
   // refuses the address space.
   static std::unique_ptr<PJRT_Device> local(PJRT_DeviceDescription* description, int local_index, int first_memory,
                                             int64_t memory_limit);
@@ -29,7 +29,7 @@ struct PJRT_Device {
   bool is_addressable() const { return memory != nullptr; }
 
   PJRT_DeviceDescription* description;
-  int local_hardware_id;  // -1: of another process
+  int local_hardware_id;  // -1: another process's device
   std::shared_ptr<framedex::mock::DeviceMemory> memory;
   std::vector<std::unique_ptr<framedex::mock::Memory>> memories;
   std::vector<PJRT_Memory*> memory_handles;

@@ -9,7 +9,7 @@
 namespace framedex::mock {
 namespace {
 
-// A profiler that is never told to stop does not fill the memory.
+// Bounds the memory of a profiler that is never stopped.
 constexpr size_t kMaximumActivities = 1000000;
 constexpr int64_t kPicosecondsPerNanosecond = 1000;
 
@@ -19,7 +19,7 @@ struct Watches {
 };
 
 Watches& watches() {
-  static auto* const instance = new Watches;  // programs may end as late as the process
+  static auto* const instance = new Watches;  // programs may end until the process does
   return *instance;
 }
 
@@ -51,7 +51,7 @@ std::string event(int64_t metadata_id, int64_t offset, int64_t duration) {
   return message;
 }
 
-// An entry of the plane's map from ids to the descriptions of events.
+// Encodes an entry of the plane's map from ids to event descriptions.
 std::string event_metadata(int64_t id, const std::string& name) {
   std::string metadata;
   append_integer(metadata, 1, id);

@@ -1,4 +1,4 @@
-// Which program ran when on which device, kept while somebody watches: JAX's profiler asks the plug-in for it.
+// The program runs on each device, recorded while a watch exists: JAX's profiler requests them from the plug-in.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ struct DeviceActivity {
   int64_t end;
 };
 
-// Collects what programs do from its construction until stop().
+// Collects activities of programs from its construction until stop().
 class ActivityWatch {
  public:
   ActivityWatch();
@@ -28,7 +28,7 @@ class ActivityWatch {
   ActivityWatch& operator=(const ActivityWatch&) = delete;
 
   void stop();
-  // The activities that have ended so far.
+  // Returns the activities that have ended so far.
   std::vector<DeviceActivity> activities() const;
 
   static bool is_any() { return count_.load(std::memory_order_relaxed) > 0; }
@@ -41,11 +41,11 @@ class ActivityWatch {
 
 int64_t nanoseconds_since_epoch();
 
-// The program starts now, and ends when `done` is ready.
+// Records an execution that starts now and ends when `done` is ready.
 void watch_execution(EventState& done, const std::shared_ptr<const Program>& program);
 
-// A serialised tensorflow.profiler.XSpace (tsl/profiler/protobuf/xplane.proto): a plane for each device, with a line of
-// the programs that ran there.
+// Serialises a tensorflow.profiler.XSpace (tsl/profiler/protobuf/xplane.proto): one plane per device, with a line of
+// its program runs.
 std::string to_xspace(const std::vector<DeviceActivity>& activities);
 
 }  // namespace framedex::mock

@@ -13,7 +13,7 @@
 
 namespace framedex::mock {
 
-// Memory that a device accounts for, until this object goes. An empty one accounts for nothing.
+// Memory that a device accounts for while this object lives. An empty one accounts for nothing.
 class Reservation {
  public:
   Reservation() = default;
@@ -41,7 +41,8 @@ class Reservation {
 // In the order of kMemorySpaceKinds.
 enum class MemoryKind { kDevice, kPinnedHost, kUnpinnedHost };
 
-// What the runtime hangs on a memory (PJRT_Memory_FunctionTable). It is asked for with every buffer, so without a lock.
+// Data that the runtime attaches to a memory (PJRT_Memory_FunctionTable). Reads take no lock: every buffer triggers
+// one.
 class UserData {
  public:
   UserData() = default;
@@ -50,7 +51,7 @@ class UserData {
   UserData& operator=(const UserData&) = delete;
 
   void* get(const void* key) const;
-  // Destroys what the key had before; nobody reads that any more.
+  // Sets the data of a key and destroys its previous data, which must no longer be in use.
   void set(const void* key, void* data, void (*destroy)(void*));
 
  private:
@@ -62,18 +63,17 @@ class UserData {
   };
   Entry* find(const void* key) const;
 
-  std::mutex mutex_;  // of whoever sets
+  std::mutex mutex_;  // taken by writers only
   std::atomic<Entry*> first_{nullptr};
 };
 
-// A memory space. The device's own has a limit; host memory is the host's.
+// A memory space. Only the device's own memory has a limit.
 struct Memory : PJRT_Memory {
   Memory(int id, MemoryKind kind, PJRT_Device* device, int device_id, std::shared_ptr<DeviceMemory> pool);
 
-  // Bytes of this memory, given back when the last owner lets go; nullptr when there is not enough.
+  // Allocates bytes, which are freed with the last owner; nullptr if there is not enough.
   std::shared_ptr<char> allocate(int64_t bytes) const;
-  // Accounts for memory without giving bytes to write to, since the array is not in it; nothing when there is not
-  // enough.
+  // Reserves memory for an array that is stored elsewhere; nothing if there is not enough.
   std::optional<Reservation> reserve(int64_t bytes) const;
 
   int id;

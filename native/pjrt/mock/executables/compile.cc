@@ -1,4 +1,4 @@
-// Compiling, and executables as bytes.
+// Compiles programs, and serialises executables.
 #include "pjrt/mock/base/error.h"
 #include "pjrt/mock/delegate/child_compiler.h"
 #include "pjrt/mock/delegate/encoding.h"
@@ -8,7 +8,7 @@
 namespace framedex::mock {
 namespace {
 
-constexpr int kNoProcess = -1;  // owner of the devices of a topology without a client
+constexpr int kNoProcess = -1;  // owner of the devices in a topology without a client
 
 constexpr char kMagic[] = "framedex mock TPU executable 1\n";
 
@@ -20,7 +20,7 @@ std::string serialize(const ProgramSource& source) {
   return kMagic + encoder.bytes();
 }
 
-// False where the bytes are not what serialize() made.
+// Returns false if the bytes are not from serialize().
 bool deserialize(std::string_view bytes, ProgramSource& source) {
   constexpr std::string_view magic(kMagic);
   if (bytes.substr(0, magic.size()) != magic) return false;
@@ -38,7 +38,7 @@ int64_t statistic(const Program& program, const char* name) {
   return 0;
 }
 
-// The error of a TPU's compiler for a program that can never fit into the memory of its devices.
+// Returns a TPU compiler's error for a program that can never fit into its devices' memory.
 Status check_memory(const Program& program, int64_t limit) {
   int64_t arguments = statistic(program, "argument_size_in_bytes");
   int64_t results = statistic(program, "output_size_in_bytes") - statistic(program, "alias_size_in_bytes");
@@ -78,7 +78,7 @@ PJRT_Error* compile(PJRT_Client_Compile_Args* args) {
               &args->executable);
 }
 
-// Compiles ahead of time, for devices that do not exist: as many of the CPU's stand in for them as the topology has.
+// Compiles ahead of time for devices that do not exist. One CPU device per topology device stands in for them.
 std::shared_ptr<const Program> compile_ahead(const PJRT_TopologyDescription& topology, ProgramSource source,
                                              Status& status) {
   Delegate* delegate = nullptr;
@@ -114,7 +114,7 @@ PJRT_Error* serialize_executable(PJRT_Executable_Serialize_Args* args) {
   return nullptr;
 }
 
-// Compiles the program again: its serialised form is as it came, so that it works with whatever jaxlib reads it.
+// Compiles the program again: its serialised form is the source, so it works with any jaxlib that reads it.
 PJRT_Error* deserialize_and_load(PJRT_Executable_DeserializeAndLoad_Args* args) {
   ProgramSource source;
   if (!deserialize({args->serialized_executable, args->serialized_executable_size}, source)) {
@@ -131,7 +131,7 @@ PJRT_Error* deserialize_and_load(PJRT_Executable_DeserializeAndLoad_Args* args) 
 }
 
 PJRT_Error* compile_options(PJRT_Executable_GetCompileOptions_Args* args) {
-  // The bytes are the executable's, which the caller keeps for as long as it uses them.
+  // The bytes belong to the executable, which the caller keeps while it uses them.
   args->serialized_bytes = args->executable->program->source.options.data();
   args->serialized_bytes_size = args->executable->program->source.options.size();
   args->serialized_compile_options = nullptr;

@@ -92,7 +92,7 @@ void add_descriptions(PJRT_Api& api) {
   };
   api.PJRT_Executable_SizeOfGeneratedCodeInBytes =
       [](PJRT_Executable_SizeOfGeneratedCodeInBytes_Args* args) -> PJRT_Error* {
-    // The CPU's code is not a TPU's: the size of the optimised program is the nearest there is.
+    // The CPU's machine code is not a TPU's; the optimised program's size is the closest available.
     args->size_in_bytes = static_cast<int64_t>(program_of(args->executable).optimized.size());
     return nullptr;
   };
@@ -116,7 +116,7 @@ void add_descriptions(PJRT_Api& api) {
     return nullptr;
   };
   api.PJRT_Executable_OutputElementTypes = [](PJRT_Executable_OutputElementTypes_Args* args) -> PJRT_Error* {
-    // The table has no way to change what it hands out, and the caller has no business to.
+    // The API is not const-correct: callers must not change the list.
     args->output_types = const_cast<PJRT_Buffer_Type*>(args->executable->tables->result_types.data());
     args->num_output_types = args->executable->tables->result_types.size();
     return nullptr;
@@ -160,7 +160,7 @@ void add_loaded_functions(PJRT_Api& api) {
   };
   api.PJRT_LoadedExecutable_GetDeviceAssignment =
       [](PJRT_LoadedExecutable_GetDeviceAssignment_Args* args) -> PJRT_Error* {
-    // The bytes are the executable's, which the caller keeps for as long as it uses them.
+    // The bytes belong to the executable, which the caller keeps while it uses them.
     const std::string& assignment = args->executable->executable.program->device_assignment;
     args->serialized_bytes = assignment.data();
     args->serialized_bytes_size = assignment.size();

@@ -1,4 +1,4 @@
-// Compiled programs: what is asked about them, how they are kept as bytes, and running them.
+// Compiled programs: their properties, serialisation, and execution.
 #pragma once
 
 #include <atomic>
@@ -15,19 +15,19 @@
 
 namespace framedex::mock {
 
-// The lists that PJRT hands out pointers into.
+// The lists that PJRT returns pointers into.
 struct ExecutableTables {
   explicit ExecutableTables(const Program& program);
 
   std::vector<PJRT_Buffer_Type> result_types;
-  std::vector<int64_t> result_dims;  // one after the other
+  std::vector<int64_t> result_dims;  // concatenated
   std::vector<size_t> result_ranks;
   std::vector<const char*> result_memory_kinds;
   std::vector<size_t> result_memory_kind_sizes;
   std::vector<const char*> parameter_memory_kinds;
   std::vector<size_t> parameter_memory_kind_sizes;
   std::vector<PJRT_NamedValue> costs;
-  // Of the Layouts extension.
+  // For the Layouts extension.
   std::vector<PJRT_Layouts_MemoryLayout*> parameter_layouts;
   std::vector<PJRT_Layouts_MemoryLayout*> result_layouts;
 
@@ -58,8 +58,8 @@ struct PJRT_LoadedExecutable {
   PJRT_Client* const client;
   framedex::mock::Delegate* const delegate;
   const PJRT_Executable executable;
-  std::vector<PJRT_Device*> devices;  // of this process, in the order of the arguments
-  std::vector<int> cpu_ordinals;      // of the CPU devices that stand in for them
+  std::vector<PJRT_Device*> devices;  // of this process, in argument order
+  std::vector<int> cpu_ordinals;      // the CPU devices that stand in for them
   std::vector<PJRT_LogicalDeviceIds> logical_ids;
   std::vector<framedex::mock::Memory*> result_memories;            // device by device
   const std::shared_ptr<framedex::mock::HostTransfers> transfers;  // nullptr if the program has none

@@ -1,4 +1,4 @@
-// Running a program: its arguments become arrays of jaxlib's CPU client, its results buffers of the mock.
+// Runs a program: its arguments become arrays of jaxlib's CPU client, its results become buffers of the mock.
 #include <algorithm>
 #include <optional>
 
@@ -25,24 +25,24 @@ struct Execution {
   std::shared_ptr<const Program> program;
   std::shared_ptr<HostTransfers> transfers;
   std::vector<PJRT_Device*> devices;              // of this process
-  size_t argument_count;                          // on each device
+  size_t argument_count;                          // per device
   std::vector<Argument> arguments;                // device by device
   std::vector<std::shared_ptr<Storage>> results;  // device by device
-  std::vector<bool> is_donated;                   // of each parameter, if the program takes any: the caller agrees
-  bool is_deferred = false;                       // not started by the caller: it counts among its arguments' readers
+  std::vector<bool> is_donated;                   // by parameter, if there are any: whether the caller allows donation
+  bool is_deferred = false;                       // not started by the caller: counted as a reader of its arguments
   std::shared_ptr<EventState> done = std::make_shared<EventState>();
-  std::shared_ptr<EventState> told = done;  // what the caller is told, when it may let go of the callbacks
+  std::shared_ptr<EventState> told = done;  // reported to the caller, which may then drop the callbacks
   std::shared_ptr<HostTransfers::Offer> callbacks;
-  python::Held token;  // what tells of its end, once it was started; null if it has ended already
+  python::Held token;  // to wait for its end, once started; null if it has already ended
 
   size_t device_count() const { return devices.size(); }
-  // Its arrays have pieces on several devices, perhaps of other processes.
+  // Whether its arrays have pieces on several devices, perhaps in other processes.
   bool is_sharded() const { return program->device_ids.size() > 1; }
 };
 
 PJRT_Error* invalid(const std::string& message) { return make_error(PJRT_Error_Code_INVALID_ARGUMENT, message); }
 
-// ---- Before it is started.
+// ---- Before the start.
 
 bool is_device_of(const PJRT_LoadedExecutable& executable, const PJRT_Device* device) {
   return std::find(executable.devices.begin(), executable.devices.end(), device) != executable.devices.end();
@@ -102,7 +102,7 @@ PJRT_Error* collect_arguments(const PJRT_LoadedExecutable_Execute_Args* args, Ex
   return nullptr;
 }
 
-// The buffers that are several arguments of the same device.
+// Returns the buffers that are passed more than once to the same device.
 std::vector<const PJRT_Buffer*> repeated_arguments(const Execution& execution) {
   std::vector<const PJRT_Buffer*> repeated;
   std::vector<const PJRT_Buffer*> buffers(execution.argument_count);
@@ -118,7 +118,7 @@ std::vector<const PJRT_Buffer*> repeated_arguments(const Execution& execution) {
   return repeated;
 }
 
-// A donated buffer cannot be another argument as well.
+// A donated buffer must not be another argument too.
 PJRT_Error* collect_donations(const PJRT_ExecuteOptions* options, Execution& execution) {
   if (execution.program->donated.empty()) return nullptr;
   execution.is_donated.resize(execution.argument_count);
@@ -139,7 +139,7 @@ PJRT_Error* collect_donations(const PJRT_ExecuteOptions* options, Execution& exe
   return nullptr;
 }
 
-// Memory for every result but those that take over a donated argument's.
+// Reserves memory for every result that does not reuse a donated argument's.
 PJRT_Error* reserve_results(const PJRT_LoadedExecutable& executable, Execution& execution) {
   const Program& program = *execution.program;
   std::vector<bool> takes_over(program.results.size());
@@ -179,17 +179,17 @@ void collect_callbacks(const PJRT_LoadedExecutable_Execute_Args* args, Execution
   execution.callbacks = execution.transfers->begin(std::move(callbacks));
 }
 
-// ---- Starting it, with the GIL.
+// ---- The start, with the GIL.
 
-// Whether the program needs a copy of parameter `i`: it will write into memory which the caller keeps, or which
-// somebody else still reads.
+// Whether the program needs a copy of parameter `i`: it writes into memory that the caller keeps or that has other
+// readers.
 bool needs_copy(const Execution& execution, size_t i, const Storage& storage) {
   if (!execution.program->is_written[i]) return false;
   int own_reads = execution.is_deferred ? 1 : 0;
   return !execution.is_donated[i] || storage.pending_reads > own_reads;
 }
 
-// The array of parameter `i` on one device.
+// Returns the array of parameter `i` on one device.
 Reference piece_of(Execution& execution, size_t i, size_t device) {
   const Argument& argument = execution.arguments[device * execution.argument_count + i];
   int device_id = execution.devices[device]->description->id;
@@ -198,7 +198,8 @@ Reference piece_of(Execution& execution, size_t i, size_t device) {
   return needs_copy(execution, i, *argument.storage) ? execution.delegate->copied(array) : python::share(array);
 }
 
-// The array whose pieces all came out of a program together as this parameter; nullptr if there is no such whole.
+// Returns the array whose pieces are exactly the buffers of this parameter, all from one program; nullptr if there is
+// none.
 python::Object* whole_of(const Execution& execution, size_t i) {
   const auto& whole = execution.arguments[i].storage->whole();
   if (whole == nullptr || whole->device_count != execution.device_count()) return nullptr;
@@ -222,7 +223,7 @@ Reference argument_array(Execution& execution, size_t i) {
   return execution.delegate->joined(pieces.get(), *execution.program);
 }
 
-// Makes the results' storages look at the arrays that the program fills.
+// Points the results' storages to the arrays that the program fills.
 void take_arrays(Execution& execution, python::Object* arrays) {
   size_t count = execution.program->results.size();
   for (size_t result = 0; result < count; ++result) {
@@ -238,14 +239,15 @@ void take_arrays(Execution& execution, python::Object* arrays) {
   }
 }
 
-// All results of a program become ready together, on all devices: XLA's CPU defines them by one event.
+// Returns whether the program has ended. All results become ready together, on all devices: XLA's CPU backend defines
+// them by one event.
 bool has_ended(Execution& execution, python::Object* arrays) {
   if (execution.program->results.empty() || execution.callbacks != nullptr) return false;
   Reference first = python::item(arrays, 0);
   return execution.delegate->is_ready(first.get());
 }
 
-// Starts the program. If it has ended by then, `ended` is the end's status.
+// Starts the program. If it has already ended, sets `ended` to its final status.
 Status start(Execution& execution, std::optional<Status>& ended) {
   Reference arguments = python::new_list(execution.argument_count);
   for (size_t i = 0; i < execution.argument_count; ++i) {
@@ -267,11 +269,11 @@ Status start(Execution& execution, std::optional<Status>& ended) {
   return execution.token ? Status{} : python::take_error();
 }
 
-// ---- Its end.
+// ---- The end.
 
-// Called without the GIL: whoever waits goes on from here.
+// Reports the end to all waiters. Call without the GIL.
 void tell(Execution& execution, const Status& status) {
-  // From here on only the buffers keep anything of the execution.
+  // From here on only the buffers keep objects of the execution alive.
   execution.arguments.clear();
   execution.results.clear();
   execution.done->set(status);
@@ -290,17 +292,17 @@ void wait_and_tell(Execution& execution) {
   tell(execution, status);
 }
 
-// ---- Programs that are not started by the caller.
+// ---- Programs that the caller does not start.
 
-// Whether the caller may start the program. It may not while an argument is missing; nor a program that calls back to
-// the host, which runs as long as the host does, while a call on a device returns at once.
+// Whether the caller may start the program. It may not if an argument is missing, or if the program calls back to the
+// host: such a program runs as long as the host code, while PJRT calls must return at once.
 bool is_startable(const Execution& execution) {
   return execution.callbacks == nullptr &&
          std::all_of(execution.arguments.begin(), execution.arguments.end(),
                      [](const Argument& argument) { return argument.storage->is_startable(); });
 }
 
-// Runs on one of ExecutionThreads, once the arguments are there or one of them has failed with `status`.
+// Runs on one of ExecutionThreads, once the arguments are ready or one has failed with `status`.
 void start_and_wait(Execution& execution, Status status) {
   std::optional<Status> ended;
   if (status.is_ok() && !python::is_usable()) status = {PJRT_Error_Code_UNAVAILABLE, "Python has ended."};
@@ -314,7 +316,7 @@ void start_and_wait(Execution& execution, Status status) {
   wait_and_tell(execution);
 }
 
-// Starts the program when its arguments from number `next` on are there; until then it takes no thread.
+// Starts the program when the arguments from number `next` on are ready. Uses no thread until then.
 void start_when_possible(const std::shared_ptr<Execution>& execution, size_t next, const Status& status) {
   const std::vector<Argument>& arguments = execution->arguments;
   while (next < arguments.size() && arguments[next].storage->is_startable()) ++next;
@@ -332,7 +334,7 @@ void start_when_possible(const std::shared_ptr<Execution>& execution, size_t nex
 void hand_out_results(const PJRT_LoadedExecutable_Execute_Args* args, Execution& execution) {
   size_t count = execution.program->results.size();
   for (size_t i = 0; i < execution.results.size(); ++i) {
-    // Once the program is started, nothing but the buffers needs its results.
+    // After the start only the buffers need the results.
     auto storage = execution.is_deferred ? execution.results[i] : std::move(execution.results[i]);
     args->output_lists[i / count][i % count] = new PJRT_Buffer(
         execution.program->results[i % count].shape, args->executable->result_memories[i], std::move(storage));
@@ -382,7 +384,7 @@ PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
     if (ended) execution->done->set(*ended);
   }
   if (execution->is_deferred) {
-    // Until it is started, no other program may write into them.
+    // Until this program starts, no other may write into the arguments.
     for (const Argument& argument : execution->arguments) ++argument.storage->pending_reads;
   }
   delete_donated(*execution);
@@ -399,7 +401,7 @@ PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
 
 void add_execute_functions(PJRT_Api& api) {
   api.PJRT_LoadedExecutable_Execute = execute;
-  // An execute context would carry what FFI handlers of GPUs need.
+  // An execute context holds data for FFI handlers on GPUs.
   api.PJRT_ExecuteContext_Create = [](PJRT_ExecuteContext_Create_Args* args) -> PJRT_Error* {
     args->context = reinterpret_cast<PJRT_ExecuteContext*>(new char);
     return nullptr;

@@ -48,7 +48,7 @@ PJRT_Layouts_Extension make_extension() {
   };
   extension.PJRT_Layouts_PJRT_Executable_GetOutputLayouts =
       [](PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args* args) -> PJRT_Error* {
-    // The table has no way to change what it hands out, and the caller has no business to.
+    // The API is not const-correct: callers must not change the list.
     auto& layouts = const_cast<std::vector<PJRT_Layouts_MemoryLayout*>&>(args->executable->tables->result_layouts);
     args->layouts = layouts.data();
     args->num_outputs = layouts.size();

@@ -1,5 +1,5 @@
-// The Layouts extension says which layouts buffers, parameters and results have, and which are the default ones. With
-// it JAX accepts arrays and programs with layouts of the user's choice.
+// The Layouts extension returns the layouts of buffers, parameters and results, and the default layouts. JAX requires
+// it for arrays and programs with user-defined layouts.
 #pragma once
 
 #include "pjrt_c_api.h"

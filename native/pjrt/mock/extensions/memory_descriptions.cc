@@ -9,7 +9,7 @@ const MemorySpaceKind* own(const PJRT_MemoryDescription* description) {
   return reinterpret_cast<const MemorySpaceKind*>(description);
 }
 
-// The same for every device.
+// Returns the memory descriptions, which are the same for every device.
 const std::vector<const PJRT_MemoryDescription*>& descriptions() {
   static const std::vector<const PJRT_MemoryDescription*> all = [] {
     std::vector<const PJRT_MemoryDescription*> made;

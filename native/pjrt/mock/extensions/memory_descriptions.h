@@ -1,5 +1,5 @@
-// The MemoryDescriptions extension tells the memory spaces of devices that are only described. With it an ahead-of-time
-// topology has memories, so that programs can be lowered and compiled for host memory.
+// The MemoryDescriptions extension lists the memory spaces of device descriptions. It gives an ahead-of-time topology
+// memories, so programs can be lowered and compiled for host memory.
 #pragma once
 
 #include "pjrt_c_api.h"

@@ -25,7 +25,7 @@ PLUGIN_Profiler_Error* collect(PLUGIN_Profiler_CollectData_Args* args) {
   PLUGIN_Profiler& profiler = *args->profiler;
   if (args->buffer == nullptr) {
     profiler.collected = profiler.watch != nullptr ? to_xspace(profiler.watch->activities()) : "";
-    // XLA's reader takes these bytes, and does not ask again.
+    // XLA reads these bytes once and does not ask again.
     args->buffer = reinterpret_cast<uint8_t*>(profiler.collected.data());
   } else {
     std::memcpy(args->buffer, profiler.collected.data(), profiler.collected.size());
@@ -37,7 +37,7 @@ PLUGIN_Profiler_Error* collect(PLUGIN_Profiler_CollectData_Args* args) {
 PLUGIN_Profiler_Api make_api() {
   PLUGIN_Profiler_Api api{};
   api.struct_size = PLUGIN_Profiler_Api_STRUCT_SIZE;
-  // No function of this profiler fails, so there is no error to be asked about.
+  // No function of this profiler fails, so there are no errors.
   api.error_destroy = [](PLUGIN_Profiler_Error_Destroy_Args*) {};
   api.error_message = [](PLUGIN_Profiler_Error_Message_Args* args) {
     args->message = "";
@@ -48,7 +48,7 @@ PLUGIN_Profiler_Api make_api() {
     return nullptr;
   };
   api.create = [](PLUGIN_Profiler_Create_Args* args) -> PLUGIN_Profiler_Error* {
-    // An entry of tensorflow.ProfileOptions.advanced_configuration: the value of `tpu_trace_mode`.
+    // The value of `tpu_trace_mode` in tensorflow.ProfileOptions.advanced_configuration.
     bool is_host_only =
         std::string_view(args->options, args->options_size).find("TRACE_ONLY_HOST") != std::string::npos;
     args->profiler = new PLUGIN_Profiler{!is_host_only, nullptr, {}};

@@ -1,4 +1,4 @@
-// The Profiler extension: jax.profiler.trace() shows which programs ran on the simulated devices.
+// The Profiler extension: with it jax.profiler.trace() shows the programs that ran on simulated devices.
 #pragma once
 
 #include "pjrt_c_api.h"

@@ -13,7 +13,7 @@ PJRT_NamedValue named(const char* name, PJRT_NamedValue_Type type, size_t size) 
   return value;
 }
 
-// Position in row-major order, x running fastest.
+// Returns the position in row-major order; x changes fastest.
 int64_t position(const Bounds& coordinates, const Bounds& bounds) {
   return coordinates[0] + bounds[0] * (coordinates[1] + bounds[1] * coordinates[2]);
 }

@@ -1,4 +1,4 @@
-// One device of a topology as the runtime sees it, whether or not there is a client.
+// One device of a topology, as the runtime sees it with or without a client.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace framedex::mock {
 
-// Where a device is: the coordinates of its chip within the slice, and its number among the chip's devices.
+// The location of a device: its chip's coordinates in the slice, and its number among the chip's devices.
 struct DevicePlace {
   int64_t slice;
   Bounds coordinates;
@@ -25,14 +25,14 @@ void add_device_description_functions(PJRT_Api& api);
 
 }  // namespace framedex::mock
 
-// Attributes point into the object, so it does not move.
+// Attributes point into the object, so it must not move.
 struct PJRT_DeviceDescription {
   PJRT_DeviceDescription(const framedex::mock::Topology& topology, const framedex::mock::DevicePlace& place);
   PJRT_DeviceDescription(const PJRT_DeviceDescription&) = delete;
   PJRT_DeviceDescription& operator=(const PJRT_DeviceDescription&) = delete;
 
   const framedex::mock::DevicePlace place;
-  const int id;  // unique in the machine; in a machine of several slices 100000 * (slice + 1) + the id in the slice
+  const int id;  // unique in the machine; with several slices 100000 * (slice + 1) + the id in the slice
   const int process_index;
   const std::string& kind;
   std::string debug_text;

@@ -16,7 +16,7 @@ constexpr int kLastErrorCode = PJRT_Error_Code_UNAUTHENTICATED;
   throw InvalidSetting("the failure '" + rule + "' " + reason);
 }
 
-// Cuts `text` at the first separator: what is before it, and in `text` what is after it.
+// Cuts `text` at the first separator. Returns the part before it and leaves the rest in `text`.
 std::string take_until(std::string& text, char separator) {
   size_t end = text.find(separator);
   std::string head = text.substr(0, end);
@@ -55,7 +55,7 @@ PJRT_Error_Code error_code(const std::string& rule, const std::string& name) {
   refuse(rule, "has no error code after '='; the codes are " + possible);
 }
 
-// `CODE` or `CODE:MESSAGE`.
+// Parses `CODE` or `CODE:MESSAGE`.
 Failure failure_of(const std::string& rule, std::string text) {
   PJRT_Error_Code code = error_code(rule, take_until(text, ':'));
   return {code, text.empty() ? "This failure was asked for (framedex run --fail '" + rule + "')." : text};

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def tables(data: dict[str, Any]) -> str:
-    """The definitions of what `tpu_kind.h` declares."""
+    """The C++ definitions of the tables that `tpu_kind.h` declares."""
     spaces = ", ".join(f'{{"{space["name"]}", {space["kind_id"]}}}' for space in data["memory_spaces"]["kinds"])
     kinds = ",\n".join(_kind(kind) for kind in data["kinds"])
     return "\n".join(

@@ -7,7 +7,7 @@
 namespace framedex::mock {
 namespace {
 
-// -1 where there is no such number.
+// Returns an attribute that is a number, -1 if there is none.
 int number_of(python::Object* object, const char* name) {
   python::Reference value = python::attribute(object, name);
   std::optional<int64_t> number = value ? python::to_integer(value.get()) : std::nullopt;
@@ -15,7 +15,7 @@ int number_of(python::Object* object, const char* name) {
   return static_cast<int>(number.value_or(-1));
 }
 
-// jax.distributed's state: present once the module was imported, its numbers set once it was initialized.
+// Reads jax.distributed's state. It exists once the module is imported; its numbers are set once it is initialised.
 std::optional<ProcessIdentity> from_distributed_state() {
   if (!python::is_usable()) return std::nullopt;
   python::Gil gil;

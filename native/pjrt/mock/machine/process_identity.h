@@ -1,4 +1,4 @@
-// Which of several processes of one JAX program this one is.
+// The index of this process among the processes of a JAX program.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@ struct ProcessIdentity {
   int count;
 };
 
-// Which process this is by the options node_id and num_nodes, with which JAX opens a PJRT plug-in; without them by what
-// jax.distributed.initialize() was told, since JAX passes nothing of it to a TPU. Nothing where the program is one
-// process. Asking jax.distributed takes the GIL.
+// Returns the identity from the options node_id and num_nodes, which JAX passes to a PJRT plug-in. For a TPU JAX passes
+// none, so it falls back to the values given to jax.distributed.initialize(), which takes the GIL. Returns nothing for
+// a program with one process.
 std::optional<ProcessIdentity> process_identity(const PJRT_NamedValue* options, size_t count);
 
 }  // namespace framedex::mock

@@ -14,7 +14,7 @@ std::string text_of(const Environment& environment, const char* name) {
   return text == nullptr ? "" : text;
 }
 
-// A whole number from `minimum` to `maximum`; nothing if the variable is not set.
+// Parses a whole number from `minimum` to `maximum`; nothing if the variable is not set.
 std::optional<int64_t> number(const Environment& environment, const char* name, int64_t minimum, int64_t maximum,
                               const std::string& meaning) {
   std::string text = text_of(environment, name);

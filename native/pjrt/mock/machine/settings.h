@@ -1,4 +1,4 @@
-// What the simulated machine is to be: the environment variables that `framedex run` sets.
+// The settings of the simulated machine, from environment variables that `framedex run` sets.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace framedex::mock {
 
-// The value of an environment variable, nullptr if it is not set.
+// Returns the value of an environment variable, nullptr if it is not set.
 using Environment = std::function<const char*(const char*)>;
 
-// The machine that one process opens.
+// The machine as one process opens it.
 struct Machine {
   Topology topology;
-  int64_t process_index;  // the host whose devices are this process's own
+  int64_t process_index;  // the host whose devices belong to this process
 };
 
-// The machine of FRAMEDEX_DEVICE (KIND or KIND:SHAPE), FRAMEDEX_DEVICES (how many in all), FRAMEDEX_SLICES,
-// FRAMEDEX_HOSTS, FRAMEDEX_HOST_ID and FRAMEDEX_HBM. Its hosts are the processes of `identity` where that is given,
-// else as many as FRAMEDEX_HOSTS says, else one, which then has every device. Throws InvalidSetting, whose text names
+// Reads the machine from FRAMEDEX_DEVICE (KIND or KIND:SHAPE), FRAMEDEX_DEVICES (total number), FRAMEDEX_SLICES,
+// FRAMEDEX_HOSTS, FRAMEDEX_HOST_ID and FRAMEDEX_HBM. Its hosts are the processes of `identity`. Without one,
+// FRAMEDEX_HOSTS gives their number; the default is one host with every device. Throws InvalidSetting, whose text names
 // the variable.
 Machine read_machine(const Environment& environment, std::optional<ProcessIdentity> identity);
 
-// The environment of this process.
+// Reads the environment of this process.
 const char* process_environment(const char* name);
-// The environment in a list like environ: NAME=VALUE, ended by nullptr. The list has to outlive the result.
+// Reads a list like environ: NAME=VALUE, ended by nullptr. The list must outlive the result.
 Environment listed_environment(const char* const* variables);
 
 }  // namespace framedex::mock

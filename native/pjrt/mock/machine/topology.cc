@@ -17,7 +17,7 @@ std::vector<int64_t> divisors(int64_t number) {
   return found;
 }
 
-// The most compact block of so many chips that is `allowed`: by the smallest surface, then the longest x, then the
+// Returns the most compact `allowed` block of this many chips: the smallest surface, then the longest x, then the
 // longest y.
 std::optional<Bounds> most_compact(int64_t chips, const std::function<bool(const Bounds&)>& allowed) {
   std::optional<Bounds> best;

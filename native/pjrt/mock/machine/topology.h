@@ -1,5 +1,5 @@
-// The shape of a simulated machine: slices of chips, divided among hosts. Values only; the objects that the runtime
-// sees are made from them (device_description.h, topology_description.h).
+// The shape of a simulated machine: slices of chips, divided among hosts. Plain values; the runtime's objects are
+// created from them (device_description.h, topology_description.h).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace framedex::mock {
 
-// Thrown for a setting or a topology that cannot be; `what()` tells users what can.
+// Thrown for an impossible setting or topology; `what()` tells users which values are possible.
 class InvalidSetting : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
@@ -22,40 +22,40 @@ struct Topology {
   Bounds chips;  // of one slice
   Bounds chips_per_host;
   int64_t slices = 1;
-  int64_t slices_per_host = 1;  // more than 1 where one process simulates several whole slices
-  Bounds wrap{};                // 1 where the torus is closed
-  int64_t memory_limit = 0;     // bytes of each device; 0: what the chip has
+  int64_t slices_per_host = 1;  // more than 1 if one process simulates several whole slices
+  Bounds wrap{};                // 1 in each dimension where the torus is closed
+  int64_t memory_limit = 0;     // bytes per device; 0: the chip's own size
 
   int64_t memory() const { return memory_limit > 0 ? memory_limit : chip->memory; }
   int64_t hosts_per_slice() const;
   int64_t devices_per_slice() const;
   int64_t devices() const { return slices * devices_per_slice(); }
-  // The number of a slice's first device, as libtpu numbers them.
+  // Returns the number of a slice's first device, as libtpu numbers them.
   int first_device(int64_t slice) const;
   bool has_device(int id) const;
-  // The topology's name in libtpu, `v5e:2x4`. A third dimension of 1 is left out where the torus has two.
+  // Returns libtpu's name of the topology, `v5e:2x4`. A two-dimensional torus omits a third dimension of 1.
   std::string name() const;
 };
 
-// The kind by its name in a topology, `v5e`, or of its devices, `TPU v5 lite`.
+// Finds a kind by its name in a topology, `v5e`, or by its device kind, `TPU v5 lite`.
 const TpuKind& find_kind(const std::string& name);
 
 const ChipConfiguration& find_configuration(const TpuKind& kind, const std::string& name);
 
-// The chips that `2x4` or `2x2x4` says; nothing for any other text.
+// Parses bounds such as `2x4` or `2x2x4`; nothing for any other text.
 std::optional<Bounds> parse_bounds(const std::string& text);
 
-// The shape that Cloud TPU gives so many chips: hosts are filled first, then the slice is as close to a cube as it can
-// be.
+// Returns the slice shape that Cloud TPU uses for this many chips: full hosts first, then as close to a cube as
+// possible.
 Bounds arrange(const TpuKind& kind, int64_t chips);
 
-// The chips of each host when so many hosts share a slice: the block closest to a cube.
+// Returns the chips of each host if this many hosts share a slice: the block closest to a cube.
 Bounds divide(const Bounds& chips, int64_t hosts);
 
 int64_t volume(const Bounds& bounds);
 std::string to_string(const Bounds& bounds, const char* separator);
 
-// Throws InvalidSetting where hosts do not divide the slice, or there are more devices than kMaximumDevices.
+// Throws InvalidSetting if the hosts do not divide the slice, or if there are more than kMaximumDevices devices.
 void check(const Topology& topology);
 
 inline constexpr int64_t kMaximumDevices = 16384;

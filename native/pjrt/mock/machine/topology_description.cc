@@ -56,7 +56,8 @@ PJRT_Error* memory_space_kinds(PJRT_TopologyDescription_GetMemorySpaceKindIds_Ar
   return nullptr;
 }
 
-// When this library was built: the version must not change between processes, which share JAX's compile cache.
+// Returns the build time of this library. The version must not differ between processes that share JAX's compilation
+// cache.
 time_t library_time() {
   Dl_info library{};
   struct stat file{};

@@ -1,4 +1,4 @@
-// A topology as the runtime sees it: what a client runs on, or what is compiled for ahead of time.
+// A topology as the runtime sees it: that of a client, or the target of ahead-of-time compilation.
 #pragma once
 
 #include <memory>
@@ -13,17 +13,17 @@ struct PJRT_TopologyDescription {
   explicit PJRT_TopologyDescription(const framedex::mock::Topology& topology);
 
   const framedex::mock::Topology topology;
-  std::vector<std::unique_ptr<PJRT_DeviceDescription>> devices;  // host by host, and by id on each
+  std::vector<std::unique_ptr<PJRT_DeviceDescription>> devices;  // by host, then by id
   std::vector<PJRT_DeviceDescription*> handles;
   std::vector<PJRT_NamedValue> attributes;
-  bool is_of_client = false;  // which destroys it
+  bool is_of_client = false;  // and destroyed with the client
 };
 
 namespace framedex::mock {
 
 inline constexpr char kPlatformName[] = "tpu";
 
-// The library's version as JAX shows it; its second line gives the build date, which Pallas reads.
+// Returns the library's version as JAX shows it. Its second line is the build date, which Pallas parses.
 const std::string& platform_version();
 
 void add_topology_functions(PJRT_Api& api);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kTypeUrl[] = "type.googleapis.com/framedex.Topology";
 
-// The fields of PjRtTopologyDescriptionProto and of google.protobuf.Any that are used, as libtpu 0.0.51 writes them.
+// Fields of PjRtTopologyDescriptionProto and google.protobuf.Any, as libtpu 0.0.51 writes them.
 enum ProtoField { kPlatformName = 2, kPlatformSpecific = 9, kAnyType = 1, kAnyValue = 2 };
 
 void append_varint(std::string& bytes, uint64_t value) {
@@ -20,7 +20,7 @@ void append_varint(std::string& bytes, uint64_t value) {
 }
 
 void append_field(std::string& bytes, ProtoField field, std::string_view value) {
-  append_varint(bytes, static_cast<uint64_t>(field) << 3 | 2);  // 2: with a length
+  append_varint(bytes, static_cast<uint64_t>(field) << 3 | 2);  // wire type 2: length-delimited
   append_varint(bytes, value.size());
   bytes += value;
 }
@@ -36,7 +36,7 @@ std::optional<uint64_t> take_varint(std::string_view& bytes) {
   return std::nullopt;
 }
 
-// The first field of this number that has a length; others are passed over.
+// Returns the first length-delimited field of this number; skips others.
 std::optional<std::string_view> find_field(std::string_view bytes, ProtoField wanted) {
   while (!bytes.empty()) {
     std::optional<uint64_t> tag = take_varint(bytes);
@@ -90,7 +90,7 @@ Bounds bounds_of(const PJRT_NamedValue& option, const std::string& name) {
   return {values[0], values[1], values[2]};
 }
 
-// A host holds no more chips in a direction than the slice has.
+// A host has no more chips in a dimension than the slice.
 Bounds natural_host(const Topology& topology) {
   Bounds host = topology.kind->chips_per_host;
   for (size_t i = 0; i < host.size(); ++i) host[i] = std::min(host[i], topology.chips[i]);

@@ -1,4 +1,4 @@
-// The kinds of TPU that the mock can be: tpu_kinds.json, with the source of every fact, as C++.
+// The TPU kinds that the mock supports: tpu_kinds.json as C++. That file has the source of every fact.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace framedex::mock {
 
 using Bounds = std::array<int64_t, 3>;  // chips in x, y, z
 
-// How one chip appears: as how many devices, of how many TensorCores, with how many bytes of memory each.
+// How one chip appears: its number of devices, their TensorCores, and bytes of memory per device.
 struct ChipConfiguration {
   std::string name;
   int devices_per_chip;
@@ -20,13 +20,13 @@ struct ChipConfiguration {
 
 struct TpuKind {
   std::string name;         // in a topology name: v5e
-  std::string device_kind;  // what a device answers: TPU v5 lite
+  std::string device_kind;  // as reported by a device: TPU v5 lite
   int dimensions;           // of the torus
   Bounds chips_per_host;
   Bounds smallest_slice;
   std::vector<ChipConfiguration> configurations;
-  size_t client;    // index of the configuration that a TPU VM runs
-  size_t topology;  // index of the one that an ahead-of-time topology has by default
+  size_t client;    // index of the configuration on a TPU VM
+  size_t topology;  // index of the default for an ahead-of-time topology
 };
 
 struct MemorySpaceKind {

@@ -125,7 +125,7 @@ def test_a_worker_that_does_not_see_a_capture_tells_it(scheduler: str, tmp_path:
     done = by_cluster(scheduler, tmp_path / "store", here, job()[1])
 
     error = done[here]
-    assert isinstance(error, FramedexError) and error.message.startswith("A worker does not see it: ")
+    assert isinstance(error, FramedexError) and error.message.startswith("A worker cannot read it: ")
     assert isinstance(done[job()[1]], Added)
 
 
@@ -138,7 +138,10 @@ def test_a_worker_that_writes_elsewhere_is_told(
     with distributed.Client(scheduler, set_as_default=False) as client:
         ((_, folder),) = client.run(os.getcwd).items()
 
-    for store, told in ((None, "/proc/self/cwd/store is no store"), (f"{folder}/store", "but not to the store")):
+    for store, told in (
+        (None, "/proc/self/cwd/store is not a framedex store"),
+        (f"{folder}/store", "to another store than"),
+    ):
         if store is not None:
             Place(store).begin()
         done = by_cluster(scheduler, address, *job())
@@ -154,7 +157,7 @@ def test_a_worker_that_writes_elsewhere_is_told(
     [
         ("import sys; sys.modules['framedex'] = None", f"has no framedex {VERSION}"),
         ("import framedex.version as v; v.VERSION = '0.0.1'", f"has framedex 0.0.1, not {VERSION}"),
-        ("import sys; sys.modules['duckdb'] = None", "needs duckdb"),
+        ("import sys; sys.modules['duckdb'] = None", "need duckdb"),
     ],
     ids=["none", "another", "without duckdb"],
 )
@@ -202,14 +205,14 @@ def test_a_worker_without_framedex_that_comes_later_adds_nothing(
     assert content(store) == clean
 
 
-@pytest.mark.exhaustive(keep=["tcp://127.0.0.1:1-cannot be reached", "list.json-is no file of a scheduler's"])
+@pytest.mark.exhaustive(keep=["tcp://127.0.0.1:1-cannot be reached", "list.json-is not a scheduler file"])
 @pytest.mark.parametrize(
     ("address", "told"),
     [
         ("tcp://127.0.0.1:1", "cannot be reached"),
         ("nowhere://127.0.0.1:1", "cannot be reached"),
-        ("nowhere.json", "neither an address nor a file"),
-        ("list.json", "is no file of a scheduler's"),
+        ("nowhere.json", "neither an address nor a readable file"),
+        ("list.json", "is not a scheduler file"),
     ],
 )
 def test_schedulers_that_are_not_there_are_told(
@@ -287,7 +290,7 @@ def test_a_connection_that_is_lost_while_it_is_found_out_which_capture_ends_work
             cluster.client.close()
 
     killing, lost = done.values()
-    assert "1 worker ended" in str(killing) and "is lost" in str(lost)
+    assert "1 worker died" in str(killing) and "is lost" in str(lost)
 
 
 def test_without_dask_it_is_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,4 +310,4 @@ def test_without_dask_it_is_told_what_to_install(tmp_path: Path, monkeypatch: py
 def test_a_cluster_that_exists_has_its_workers(tmp_path: Path) -> None:
     options = ["--workers", "2", "--scheduler", "tcp://127.0.0.1:1"]
     done = CliRunner().invoke(cli, ["fleet", "add", str(job()[1]), "--store", str(tmp_path / "store"), *options])
-    assert done.exit_code == 2 and "leave out --workers" in done.stderr
+    assert done.exit_code == 2 and "Leave it out with --scheduler" in done.stderr

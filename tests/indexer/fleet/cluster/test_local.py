@@ -161,7 +161,7 @@ def test_a_process_that_is_killed_in_the_midst_is_replaced(
             cluster.tend()
 
     assert met.acted and are_added(done) == [True, True]
-    assert "by signal 9; another one goes on" in notes.texts[0]
+    assert "by signal 9; a new one replaces it" in notes.texts[0]
     assert content(f"{STORE}/killed") == clean
 
 
@@ -182,7 +182,7 @@ def test_a_capture_that_ends_each_process_is_told_and_the_others_are_added(
         done = by(cluster, store, job())
 
     refused = done[job()[0]]
-    assert isinstance(refused, FramedexError) and "4 workers ended one after the other" in refused.message
+    assert isinstance(refused, FramedexError) and "4 workers died one after the other" in refused.message
     assert isinstance(done[job()[1]], Added)
     assert are_added(dict(enumerate(added(store, *job())))) == [True, True]  # type: ignore[arg-type]
     assert content(store) == clean

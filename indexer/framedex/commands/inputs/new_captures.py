@@ -1,0 +1,128 @@
+"""Bring the index up to date before a question: add the project's new captures, if that is quick.
+
+A question without new captures pays only for the listing of folders and for the states of the latest captures.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from framedex import words
+from framedex.commands.inputs.files import absolute, working_folder
+from framedex.commands.output.console import note
+from framedex.errors import FramedexError
+from framedex.plaintext import shell_word
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import CaptureRow
+    from framedex.settings import Settings
+
+INDEX_FOLDER = ".framedex"
+
+MAX_SIZE_KIB = 32 << 10
+"""The most captured data that a question indexes: less than two seconds of work (benchmark question-after-run)."""
+
+_LOCK_TIMEOUT_S = 0.5  # another process that writes the index is adding captures already
+_MAX_GROWING = 3  # the latest indexed captures, whose programs may still run
+
+
+def list_project_captures(index_path: Path) -> list[Path]:
+    """The captures of the index's project and of the working folder, in which `framedex run` records.
+
+    Raises FramedexError if a folder cannot be listed.
+    """
+    from framedex.captures import capture_folders, project_captures_folder
+
+    projects = (project_folder(index_path), working_folder())
+    folders = dict.fromkeys(project_captures_folder(project) for project in projects)
+    return [capture for folder in folders for capture in capture_folders(folder)]
+
+
+def project_folder(index_path: Path) -> Path:
+    """The project of an index: that of PROJECT/.framedex/index.db, otherwise the working folder."""
+    folder = absolute(index_path).parent
+    return folder.parent if folder.name == INDEX_FOLDER else working_folder()
+
+
+def find_new_captures(index: Index, captures: Sequence[Path]) -> list[Path]:
+    """The captures that the index lacks, and those of the latest that have grown. Unreadable captures are skipped."""
+    from framedex.captures import capture_state
+
+    recorded = index.captures()
+    known = {capture.path: capture for capture in recorded}
+    latest = {capture.path for capture in sorted(recorded, key=_start_time)[-_MAX_GROWING:]}
+    found = []
+    for path in captures:
+        real = os.path.realpath(path)
+        if real in known and real not in latest:
+            continue
+        with suppress(FramedexError):
+            state = capture_state(Path(real))
+            if index.needs_capture(state.identity, real, state.signature):
+                found.append(Path(real))
+    return found
+
+
+def _start_time(capture: CaptureRow) -> float:
+    return capture.started
+
+
+def add_new_captures(index: Index, path: Path, settings: Settings, *, may_write: bool) -> bool:
+    """Add the project's new captures to the index at `path`, and return whether there were any.
+
+    If that takes too long or is not allowed, note their number and the command that adds them.
+    """
+    try:
+        found = find_new_captures(index, list_project_captures(path))
+    except FramedexError:
+        return False  # `framedex index` reports a folder that cannot be listed
+    if not found:
+        return False
+    size = sum(map(_size_kib, found))
+    if may_write and settings.auto_index and size <= MAX_SIZE_KIB and _add(found, path, settings):
+        note(f"Indexed {words.count(len(found), 'new recording')}: {_format_names(found)}.")
+        return True
+    is_or_are = "is" if len(found) == 1 else "are"
+    note(f"{words.count(len(found), 'newer recording')} {is_or_are} not indexed: `framedex index`.")
+    return False
+
+
+def create_index(path: Path, settings: Settings) -> bool:
+    """Create the index of the project's captures, if there are any and that is quick; return whether it was created."""
+    captures = list_project_captures(path)
+    if not captures or not settings.auto_index or sum(map(_size_kib, captures)) > MAX_SIZE_KIB:
+        return False
+    note(f"Indexing {words.count(len(captures), 'recording')}: {_format_names(captures)}.")
+    return _add(captures, path, settings)
+
+
+def _add(captures: Sequence[Path], path: Path, settings: Settings) -> bool:
+    from framedex.index import Store
+    from framedex.index.file.database import Patience
+    from framedex.ingest import find_needed_sources, ingest_captures
+    from framedex.progress import Silence
+
+    try:
+        with Store(path, Patience(_LOCK_TIMEOUT_S)) as store:
+            report = ingest_captures(store, captures, (), Silence(), find_needed_sources, settings.path_map)
+            store.seal()
+    except (FramedexError, OSError, sqlite3.Error):
+        return False  # `framedex index` reports it
+    return bool(report.captures)
+
+
+def _size_kib(capture: Path) -> int:
+    with suppress(OSError), os.scandir(capture) as entries:
+        return sum(entry.stat().st_size for entry in entries) >> 10
+    return 0
+
+
+def _format_names(captures: Sequence[Path]) -> str:
+    names = [shell_word(capture.name) for capture in captures]
+    return ", ".join(names if len(names) <= 2 else [*names[:2], f"and {len(names) - 2:,} more"])
