@@ -6,7 +6,6 @@ A question without new captures pays only for the listing of folders and for the
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -112,7 +111,7 @@ def _add(captures: Sequence[Path], path: Path, settings: Settings) -> bool:
         with Store(path, Patience(_LOCK_TIMEOUT_S)) as store:
             report = ingest_captures(store, captures, (), Silence(), find_needed_sources, settings.path_map)
             store.seal()
-    except (FramedexError, OSError, sqlite3.Error):
+    except (FramedexError, OSError):
         return False  # `framedex index` reports it
     return bool(report.captures)
 
