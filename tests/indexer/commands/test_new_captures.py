@@ -89,6 +89,32 @@ def test_otherwise_it_says_that_a_recording_is_not_indexed(
     assert captures_of(project) == ["20260101-000000-1"]
 
 
+def test_an_index_that_the_command_line_names_gets_captures_of_its_own_project_only(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded(project)
+    ask()
+    index = project / ".framedex" / "index.db"
+    shutil.copy(index, project / "archive.db")
+    other = project / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    recorded(other, "20260101-000001-2", 2)
+    for named in (index, project / "archive.db"):
+        assert "recording" not in ask("--index", str(named), *QUESTION).stderr
+    recorded(project, "20260101-000002-3", 3)
+    assert "Indexed 1 new recording: 20260101-000002-3." in ask("--index", str(index), *QUESTION).stderr
+
+
+def test_damaged_captures_alone_make_no_index(project: Path) -> None:
+    damaged = project / ".framedex" / "captures" / "20260101-000002-3"
+    damaged.mkdir(parents=True)
+    (damaged / "capture.json").write_text("{")
+    result = ask()
+    assert result.exit_code == 1 and "There is no index here" in result.stderr
+    assert not (project / ".framedex" / "index.db").exists()
+
+
 def test_a_copy_and_a_damaged_capture_are_neither_added_nor_reported(project: Path) -> None:
     first = recorded(project)
     ask()

@@ -72,13 +72,22 @@ def _start_time(capture: CaptureRow) -> float:
     return capture.started
 
 
-def add_new_captures(index: Index, path: Path, settings: Settings, *, may_write: bool) -> bool:
+def add_new_captures(index: Index, path: Path, settings: Settings, *, is_named: bool, may_write: bool) -> bool:
     """Add the project's new captures to the index at `path`, and return whether there were any.
 
-    If that takes too long or is not allowed, note their number and the command that adds them.
+    An index that the command line named (`is_named`) gets captures of its own project only. If that takes too long or
+    is not allowed, note their number and the command that adds them.
     """
+    from framedex.captures import capture_folders, project_captures_folder
+
     try:
-        found = find_new_captures(index, list_project_captures(path))
+        if not is_named:
+            captures = list_project_captures(path)
+        elif absolute(path).parent.name == INDEX_FOLDER:
+            captures = capture_folders(project_captures_folder(project_folder(path)))
+        else:
+            return False
+        found = find_new_captures(index, captures)
     except FramedexError:
         return False  # `framedex index` reports a folder that cannot be listed
     if not found:
@@ -94,7 +103,7 @@ def add_new_captures(index: Index, path: Path, settings: Settings, *, may_write:
 
 def create_index(path: Path, settings: Settings) -> bool:
     """Create the index of the project's captures, if there are any and that is quick; return whether it was created."""
-    captures = list_project_captures(path)
+    captures = [capture for capture in list_project_captures(path) if _is_readable(capture)]
     if not captures or not settings.auto_index or sum(map(_size_kib, captures)) > MAX_SIZE_KIB:
         return False
     note(f"Indexing {words.count(len(captures), 'recording')}: {_format_names(captures)}.")
@@ -114,6 +123,16 @@ def _add(captures: Sequence[Path], path: Path, settings: Settings) -> bool:
     except (FramedexError, OSError):
         return False  # `framedex index` reports it
     return bool(report.captures)
+
+
+def _is_readable(capture: Path) -> bool:
+    from framedex.captures import capture_state
+
+    try:
+        capture_state(capture)
+    except FramedexError:
+        return False
+    return True
 
 
 def _size_kib(capture: Path) -> int:

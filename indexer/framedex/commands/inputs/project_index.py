@@ -142,7 +142,7 @@ def open_index(path: Path | None, counted: Counted = Counted.ALL) -> Index:
         return Index.open(found, links=settings.links, counted=counted, may_write=may_write)
 
     index = use_rebuilt_index(found, path, settings, opened) if may_write else opened()
-    if add_new_captures(index, found, settings, may_write=may_write):
+    if add_new_captures(index, found, settings, is_named=path is not None, may_write=may_write):
         index.close()
         index = opened()
     index.set_progress_listener(query_progress())
