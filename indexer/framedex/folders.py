@@ -94,6 +94,12 @@ def program_on_path(name: str, search_path: str | None = None) -> str | None:
     return shutil.which(name, path=absolute_search_path(search_path))  # noqa: TID251
 
 
+CAPTURES = Path(".framedex", "captures")
+"""The folder of captures, below a project's folder."""
+
+REMOVAL_SUFFIX = ".removed"
+"""The end of the name of a capture's folder while it is removed."""
+
 _KEPT = "kept"
 """The file that marks a capture as kept, with any content. Removal of captures by age or number skips a kept capture.
 """

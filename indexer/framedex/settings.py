@@ -46,7 +46,6 @@ class Settings:
     - `index`: the index file; None for the default.
     - `guidebook`: the guidebook that hovers link to, as a web address or a folder; empty for the default.
     - `captures`: which captures count if several have an answer.
-    - `auto_index`: whether a question first indexes new captures.
     - `budgets`: the budgets of `framedex check`, not validated.
     - `editor`: the editors' own table, not validated.
     - `file`: the file of these settings.
@@ -60,7 +59,6 @@ class Settings:
     index: Path | None = None
     guidebook: str = ""
     captures: Counted = Counted.LATEST
-    auto_index: bool = True
     budgets: Mapping[str, object] = field(default_factory=dict)
     editor: Mapping[str, object] = field(default_factory=dict)
     file: Path | None = None
@@ -215,12 +213,6 @@ class _Reading:
         self._report_wrong_value("captures", 'write "latest" or "all"')
         return settings
 
-    def auto_index(self, settings: Settings, value: object) -> Settings:
-        if isinstance(value, bool):
-            return replace(settings, auto_index=value)
-        self._report_wrong_value("auto-index", "write true or false")
-        return settings
-
     def budgets(self, settings: Settings, value: object) -> Settings:
         if isinstance(value, Mapping):
             return replace(settings, budgets={str(name): each for name, each in value.items()})
@@ -264,7 +256,6 @@ _READERS: Mapping[str, Callable[[_Reading, Settings, object], Settings]] = {
     "index": _Reading.index,
     "guidebook": _Reading.guidebook,
     "captures": _Reading.captures,
-    "auto-index": _Reading.auto_index,
     "budgets": _Reading.budgets,
     "editor": _Reading.editor,
 }

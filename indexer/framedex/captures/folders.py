@@ -16,10 +16,8 @@ from pathlib import Path
 
 from framedex.captures.metadata import read_metadata
 from framedex.errors import FramedexError
+from framedex.folders import CAPTURES, REMOVAL_SUFFIX
 from framedex.nativepart import _native
-
-REMOVAL_SUFFIX = ".removed"
-"""The suffix of a capture's folder during removal."""
 
 MAX_LEVELS = 4
 """Levels of folders to search for captures: a folder that contains `.framedex/captures`, and one above."""
@@ -30,7 +28,7 @@ MAX_FOLDERS = 10_000
 
 def project_captures_folder(project: Path) -> Path:
     """The folder of a project's captures."""
-    return project / ".framedex" / "captures"
+    return project / CAPTURES
 
 
 def capture_metadata_glob() -> str:

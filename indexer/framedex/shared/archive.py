@@ -168,7 +168,7 @@ def _check_list(file: IO[bytes]) -> int:
 def _check_entries(infos: list[zipfile.ZipInfo], size: int) -> None:
     names = [info.filename for info in infos]
     if MANIFEST not in names:
-        raise DamagedError("it was not written by framedex share")
+        raise DamagedError("it was not written by `framedex share`")
     if len(set(names)) != len(names):
         raise DamagedError("it contains a part twice")
     for info in infos:
@@ -211,7 +211,7 @@ def parse_json(data: bytes) -> Any:
 
 def _check_version(told: object) -> None:
     if not isinstance(told, dict) or told.get("format") != FORMAT:
-        raise DamagedError("it was not written by framedex share")
+        raise DamagedError("it was not written by `framedex share`")
     if told.get("version") != VERSION:
         version = told.get("version")
         written = f"version {version}" if isinstance(version, int) else "an unknown version"

@@ -194,7 +194,8 @@ def test_a_folder_without_permission_is_named_with_a_remedy(project: Path, hidde
     assert done.returncode == 1
     assert str(folder) in done.stderr and "ermission" in done.stderr and "Traceback" not in done.stderr
     if hidden == "capture":
-        assert [row["path"] for row in _captures(project)] == [str(other)]
+        with Index.open(project / ".framedex" / "index.db") as index:
+            assert [row.path for row in index.captures()] == [str(other)]
 
 
 @pytest.mark.parametrize("option", [[], ["--rebuild"]])

@@ -76,7 +76,7 @@ def test_otherwise_it_says_that_a_recording_is_not_indexed(
     ask()
     recorded(project, "20260101-000001-2", 2)
     if reason == "setting":
-        (project / "framedex.toml").write_text("auto-index = false\n")
+        (project / "framedex.toml").write_text("[editor]\nauto-index = false\n")
     if reason == "size":
         monkeypatch.setattr(new_captures, "MAX_SIZE_KIB", 0)
     if reason == "locked":

@@ -95,8 +95,8 @@ def _with_all(parts: Parts) -> Parts:
 
 
 REFUSED: dict[str, tuple[Callable[[], Parts], str]] = {
-    "no manifest": (lambda: {"a.txt": b"x"}, "not written by framedex share"),
-    "another manifest": (lambda: _manifest(format="other"), "not written by framedex share"),
+    "no manifest": (lambda: {"a.txt": b"x"}, "not written by `framedex share`"),
+    "another manifest": (lambda: _manifest(format="other"), "not written by `framedex share`"),
     "a newer version": (lambda: _manifest(version=2), "this framedex reads version 1"),
     "no version": (lambda: _manifest(version=None), "an unknown version"),
     "a part of a folder above": (lambda: _with("../../evil"), "an unknown part"),

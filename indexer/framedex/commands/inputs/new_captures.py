@@ -5,8 +5,9 @@ A question without new captures pays only for the listing of folders and for the
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from framedex import words
 from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.output.console import note
 from framedex.errors import FramedexError
+from framedex.folders import CAPTURES, REMOVAL_SUFFIX
 from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 INDEX_FOLDER = ".framedex"
 
 MAX_SIZE_KIB = 32 << 10
-"""The most captured data that a question indexes: less than two seconds of work (benchmark question-after-run)."""
+"""The most captured data that a question indexes first. Usual recordings have some MiB."""
 
 _LOCK_TIMEOUT_S = 0.5  # another process that writes the index is adding captures already
 _MAX_GROWING = 3  # the latest indexed captures, whose programs may still run
@@ -36,10 +38,9 @@ def list_project_captures(index_path: Path) -> list[Path]:
 
     Raises FramedexError if a folder cannot be listed.
     """
-    from framedex.captures import capture_folders, project_captures_folder
+    from framedex.captures import capture_folders
 
-    projects = (project_folder(index_path), working_folder())
-    folders = dict.fromkeys(project_captures_folder(project) for project in projects)
+    folders = dict.fromkeys(project / CAPTURES for project in (project_folder(index_path), working_folder()))
     return [capture for folder in folders for capture in capture_folders(folder)]
 
 
@@ -49,23 +50,47 @@ def project_folder(index_path: Path) -> Path:
     return folder.parent if folder.name == INDEX_FOLDER else working_folder()
 
 
-def find_new_captures(index: Index, captures: Sequence[Path]) -> list[Path]:
-    """The captures that the index lacks, and those of the latest that have grown. Unreadable captures are skipped."""
-    from framedex.captures import capture_state
+def find_new_captures(index: Index, folders: Iterable[Path]) -> list[Path]:
+    """The captures in folders of captures that the index lacks, and those of the latest that have grown.
 
+    Unreadable captures are skipped. Reading a capture's state imports much, so it is read only if the folder's name is
+    new, or if a file is newer than the index.
+    """
     recorded = index.captures()
-    known = {capture.path: capture for capture in recorded}
+    known = {capture.path for capture in recorded}
     latest = {capture.path for capture in sorted(recorded, key=_start_time)[-_MAX_GROWING:]}
+    indexed_at = max(map(_modification_time, (index.path, Path(f"{index.path}-wal"))))
     found = []
-    for path in captures:
-        real = os.path.realpath(path)
-        if real in known and real not in latest:
+    for path in itertools.chain.from_iterable(map(_list_folders, folders)):
+        if path in known and (path not in latest or _latest_modification(path) <= indexed_at):
             continue
+        from framedex.captures import capture_state
+
         with suppress(FramedexError):
-            state = capture_state(Path(real))
-            if index.needs_capture(state.identity, real, state.signature):
-                found.append(Path(real))
+            state = capture_state(Path(path))
+            if index.needs_capture(state.identity, path, state.signature):
+                found.append(Path(path))
     return found
+
+
+def _list_folders(folder: Path) -> list[str]:
+    """The real paths of the folders in a folder, without links and captures in removal; none if it is unreadable."""
+    with suppress(OSError), os.scandir(os.path.realpath(folder)) as entries:
+        folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+        return sorted(entry.path for entry in folders if not entry.name.endswith(REMOVAL_SUFFIX))
+    return []
+
+
+def _latest_modification(folder: str) -> float:
+    with suppress(OSError), os.scandir(folder) as entries:
+        return max((entry.stat().st_mtime for entry in entries), default=0.0)
+    return 0.0
+
+
+def _modification_time(file: Path) -> float:
+    with suppress(OSError):
+        return file.stat().st_mtime
+    return 0.0
 
 
 def _start_time(capture: CaptureRow) -> float:
@@ -78,22 +103,13 @@ def add_new_captures(index: Index, path: Path, settings: Settings, *, is_named: 
     An index that the command line named (`is_named`) gets captures of its own project only. If that takes too long or
     is not allowed, note their number and the command that adds them.
     """
-    from framedex.captures import capture_folders, project_captures_folder
-
-    try:
-        if not is_named:
-            captures = list_project_captures(path)
-        elif absolute(path).parent.name == INDEX_FOLDER:
-            captures = capture_folders(project_captures_folder(project_folder(path)))
-        else:
-            return False
-        found = find_new_captures(index, captures)
-    except FramedexError:
-        return False  # `framedex index` reports a folder that cannot be listed
+    projects = [project_folder(path)] if not is_named or absolute(path).parent.name == INDEX_FOLDER else []
+    projects += [] if is_named else [working_folder()]
+    found = find_new_captures(index, dict.fromkeys(project / CAPTURES for project in projects))
     if not found:
         return False
     size = sum(map(_size_kib, found))
-    if may_write and settings.auto_index and size <= MAX_SIZE_KIB and _add(found, path, settings):
+    if may_write and _is_allowed(settings) and size <= MAX_SIZE_KIB and _add(found, path, settings):
         note(f"Indexed {words.count(len(found), 'new recording')}: {_format_names(found)}.")
         return True
     is_or_are = "is" if len(found) == 1 else "are"
@@ -104,7 +120,7 @@ def add_new_captures(index: Index, path: Path, settings: Settings, *, is_named: 
 def create_index(path: Path, settings: Settings) -> bool:
     """Create the index of the project's captures, if there are any and that is quick; return whether it was created."""
     captures = [capture for capture in list_project_captures(path) if _is_readable(capture)]
-    if not captures or not settings.auto_index or sum(map(_size_kib, captures)) > MAX_SIZE_KIB:
+    if not captures or not _is_allowed(settings) or sum(map(_size_kib, captures)) > MAX_SIZE_KIB:
         return False
     note(f"Indexing {words.count(len(captures), 'recording')}: {_format_names(captures)}.")
     return _add(captures, path, settings)
@@ -123,6 +139,10 @@ def _add(captures: Sequence[Path], path: Path, settings: Settings) -> bool:
     except (FramedexError, OSError):
         return False  # `framedex index` reports it
     return bool(report.captures)
+
+
+def _is_allowed(settings: Settings) -> bool:
+    return settings.editor.get("auto-index") is not False
 
 
 def _is_readable(capture: Path) -> bool:

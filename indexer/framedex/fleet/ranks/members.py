@@ -107,7 +107,7 @@ def members_of(asking: Asking, job: str) -> Members:
         lacking = (
             f"The captures of {words.count(len(damaged), 'rank')} are incomplete ({words.first_names(damaged, 'rank')})"
         )
-        notes.append(f"{lacking}, which may cause differences. Details: `framedex fleet query problems`.")
+        notes.append(f"{lacking}, which may cause differences. The prepared question `problems` has details.")
     return Members(members, _machines(whole), tuple(findings), tuple(notes))
 
 
