@@ -48,7 +48,7 @@ _ADVICE = {
     Cause.DTYPE: "pass one dtype",
     Cause.STATIC: "each new value compiles: pass it as an array, or reuse few values",
     Cause.STATIC_DATA: "each new value compiles: keep one object, or make it an array",
-    Cause.FUNCTION: "define it once and pass the same object",
+    Cause.FUNCTION: "define a function once and pass the same object",
 }
 _TYPE = re.compile(r"(?P<dtype>\w+)\[(?P<shape>\d+(?:,\d+)*)\]")
 _PARAMETER_PREFIXES = ("argument ", "unused argument ", "result ")
@@ -205,14 +205,14 @@ def change_text(change: Change) -> str:
 
 
 def _function_text(change: Change) -> str:
-    """The functions that differ: `<lambda> is a new function object each time`."""
+    """The functions that differ: `<lambda> is a new function object`."""
     traced = re.findall(r"[^(),]*\S at [^\s,)]+:\d+", ", ".join(change.values))
     named = map(str.strip, traced) if traced else (re.sub(r" #\w+", "", value) for value in change.values)
     names = list(dict.fromkeys(named))
     if not any(" #" in value for value in change.values):
         return f"another function of this name: {', '.join(names[:_MAX_VALUES])}"
     verb = "is a new function object" if len(names) == 1 else "are new function objects"
-    return f"{' and '.join(names[:_MAX_NAMES])} {verb} each time, for which JAX has no trace"
+    return f"{' and '.join(names[:_MAX_NAMES])} {verb}, which JAX has not traced before"
 
 
 def reason_text(change: Change) -> str:

@@ -44,19 +44,22 @@ def text(value: Any, depth: int = 0) -> str:
 
 def _text(value: Any, depth: int) -> str:
     kind = type(value)
-    if kind in _PLAIN:
+    # By identity: the metaclass of a program's class may compare with its own code.
+    if _is_one_of(kind, _PLAIN):
         return repr(value)
-    if kind in (str, bytes):
-        return repr(value[:_LONGEST])
+    if kind is str or kind is bytes:
+        return repr(value) if len(value) <= _LONGEST else f"{value[:_LONGEST]!r}{_number(value)}"
     if issubclass(kind, enum.Enum):
         return f"{_name(kind)}.{object.__getattribute__(value, '_name_')}"
-    if kind in (tuple, frozenset) and depth < _DEEPEST:
-        return f"{'' if kind is tuple else 'frozenset'}({', '.join(_elements(value, depth))})"
+    if (kind is tuple or kind is frozenset) and depth < _DEEPEST:
+        comma = "," if len(value) == 1 and kind is tuple else ""
+        rest = _number(value) if len(value) > _MOST else ""
+        return f"{'' if kind is tuple else 'frozenset'}({', '.join(_elements(value, depth))}{comma}){rest}"
     if kind is slice and depth < _DEEPEST:
         return f"slice({', '.join(_elements((value.start, value.stop, value.step), depth))})"
     if issubclass(kind, type):
         return _name(value)
-    if kind in _FUNCTIONS:
+    if _is_one_of(kind, _FUNCTIONS):
         return _function(value)
     if _name(kind) in ("ClosedJaxpr", "Jaxpr") and _package(kind) == "jax":
         info = getattr(getattr(value, "jaxpr", value), "debug_info", None)
@@ -74,6 +77,10 @@ def _text(value: Any, depth: int) -> str:
         shown = [f"{name}={text(each, depth + 1)}" for name, each in fields[:_MOST]]
         return f"{_name(kind)}({', '.join([*shown, *(['...'] if len(fields) > _MOST else [])])})"
     return f"{_name(kind)}{_number(value)}"
+
+
+def _is_one_of(kind: type, kinds: Sequence[type]) -> bool:
+    return any(kind is each for each in kinds)
 
 
 def _elements(values: Any, depth: int) -> Iterator[str]:

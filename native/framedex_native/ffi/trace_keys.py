@@ -9,6 +9,7 @@ made for its own cache.
 from __future__ import annotations
 
 import itertools
+import operator
 import re
 import sys
 import types
@@ -17,6 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .statics import class_attribute, field_values, text
+
+THE_CALL = "the call"
+"""The subject of the fact with the ways in which arguments were passed: by position, and by which names."""
 
 MOST_FACTS = 300
 """The maximum number of facts about structures. A larger argument adds one hash of the rest."""
@@ -32,7 +36,7 @@ _JAXPR = re.compile(r"(?: at \S+:\d+|Jaxpr) #")  # a traced function in the outp
 _DEEPEST = 8  # levels of static data
 _NEAR = 4  # maximum frames between a function's description and the parsing of its arguments
 _numbers = itertools.count(1)
-_serials: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+_serials: dict[int, tuple[weakref.ref[Any], int]] = {}  # by the address of the object, which may be gone
 _settings_at_first: dict[str, str] = {}
 _settings_now: tuple[Any, list[Fact]] = (None, [])
 
@@ -58,18 +62,28 @@ def _parameters(fun: types.FunctionType) -> Iterator[Fact]:
 
 def _identity(fun: Any) -> str:
     """The name of a function, with a number that is unique in this process."""
-    name = fun.__qualname__ if type(fun) is types.FunctionType else text(type(fun))
-    try:
-        serial = _serials.get(fun) or _serials.setdefault(fun, next(_numbers))
-    except TypeError:  # not hashable, or no weak references
-        return name
-    return f"{name} #{serial}"
+    kind = type(fun)
+    named = fun.__func__ if kind is types.MethodType else fun
+    name = named.__qualname__ if type(named) is types.FunctionType else text(kind)
+    return f"{name}{_serial(fun)}"
+
+
+def _serial(value: Any) -> str:
+    """The number of an object: by its address while it lives, because a hash would run the program's code."""
+    known = _serials.get(id(value))
+    if known is None or known[0]() is not value:
+        try:
+            known = weakref.ref(value), next(_numbers)
+        except TypeError:  # without weak references
+            return ""
+        _serials[id(value)] = known
+    return f" #{known[1]:06x}"
 
 
 def _structures(names: Sequence[str], static: Mapping[str, Any]) -> Iterator[Fact]:
     """The parts of long static arguments, and other arguments' pytree nodes except plain containers of arrays."""
     for name, value in static.items():
-        if text(value).endswith("..."):
+        if "..." in text(value):
             parts = itertools.islice(_parts_of(name, value, 0), MOST_FACTS)
             yield from (("static argument", path, written) for path, written in parts)
     signature = _signature()
@@ -78,6 +92,8 @@ def _structures(names: Sequence[str], static: Mapping[str, Any]) -> Iterator[Fac
     keywords = list(signature.dynamic_arg_names)
     trees = list(signature.dynamic_arg_treedefs)
     places = range(len(trees) - len(keywords))
+    passed = [f"{name}=" for name in (*keywords, *signature.static_arg_names)]
+    yield "structure", THE_CALL, ", ".join([f"{len(places)} positional", *passed])
     roots = [*(names[place] if place < len(names) else f"args[{place}]" for place in places), *keywords]
     facts = itertools.chain.from_iterable(itertools.starmap(_nodes, zip(roots, trees, strict=True)))
     yield from itertools.islice(facts, MOST_FACTS)
@@ -111,7 +127,7 @@ def _nodes(path: str, tree: Any) -> Iterator[Fact]:
     keys = [f"[{place}]" for place in range(len(children))]
     if kind is dict:
         keys = [f"[{key!r}]" if type(key) in (str, int) else f"[{text(key)}]" for key in data]
-    elif kind not in (list, tuple):
+    elif kind is not list and kind is not tuple:
         yield "structure", path, "None" if kind is type(None) else text(kind)
         keys, static = _fields(kind, data, keys)
         for name, value in static:
@@ -161,9 +177,9 @@ def _parts_of(path: str, value: Any, depth: int) -> Iterator[tuple[str, str]]:
 
 def _parts(value: Any) -> list[tuple[str, Any]] | None:
     kind = type(value)
-    if kind is tuple and len(value) == 2 and type(value[0]) is str and value[0].isidentifier():
-        return [(f".{value[0]}", value[1])]  # an attribute and its value
-    if kind in (tuple, list):
+    if kind is tuple or kind is list:
+        if value and all(map(_is_attribute, value)):
+            return [(f"[{place}].{name}", part) for place, (name, part) in enumerate(value)]
         return [(f"[{place}]", part) for place, part in enumerate(value)]
     if kind is dict:
         return [(f"[{text(key)}]", part) for key, part in value.items()]
@@ -174,6 +190,11 @@ def _parts(value: Any) -> list[tuple[str, Any]] | None:
     return None if fields is None else [(f".{name}", part) for name, part in fields]
 
 
+def _is_attribute(value: Any) -> bool:
+    """Whether a value is a pair of an attribute's name and its value, as in the graph of an nnx module."""
+    return type(value) is tuple and len(value) == 2 and type(value[0]) is str and value[0].isidentifier()
+
+
 def _settings() -> list[Fact]:
     """The settings that differ from the first trace, each with its value at that trace."""
     global _settings_now
@@ -182,7 +203,8 @@ def _settings() -> list[Fact]:
     if names is None or values is None:
         return []
     state = values()
-    if state != _settings_now[0]:
+    known = _settings_now[0]
+    if known is None or len(known) != len(state) or any(map(operator.is_not, state, known)):
         now = {name: text(value) for name, value in zip(names(), state, strict=True)}
         if not _settings_at_first:
             _settings_at_first.update(now)

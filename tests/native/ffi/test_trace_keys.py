@@ -57,7 +57,10 @@ step(Pair({"s": State(w, 3)}, None), extra={"n": None})
 """
     scale, extra = differences(tmp_path, program, "step")
     assert scale == {("static data", "p.a['s'].scale"): ("2", "3")}
-    assert extra == {("structure", "extra['n']"): (None, "None")}
+    assert extra == {
+        ("structure", "the call"): ("1 positional", "1 positional, extra="),
+        ("structure", "extra['n']"): (None, "None"),
+    }
 
 
 def test_an_eager_primitive_has_its_parameters_and_the_functions_of_its_body(tmp_path: Path) -> None:
@@ -72,7 +75,13 @@ jnp.zeros(3), jnp.zeros(4)
     assert scan.keys() == {("function", "jaxpr")}
     assert old is not None and new is not None and "<lambda> at " in old and " at program.py:3 #" in old and old != new
     changed = [each for each in differences(tmp_path, program, "broadcast_in_dim") if each]
-    assert changed[-1] == {("parameter", "shape"): ("(3)", "(4)")}
+    assert changed[-1] == {("parameter", "shape"): ("(3,)", "(4,)")}
+
+
+def test_an_argument_that_is_passed_by_name_is_another_call(tmp_path: Path) -> None:
+    program = "@jax.jit\ndef f(a, b): return a + b\nf(1.0, 2.0), f(1.0, b=2.0)\n"
+    (found,) = differences(tmp_path, program, "f")
+    assert found == {("structure", "the call"): ("2 positional", "1 positional, b=")}
 
 
 def test_a_setting_is_noted_where_it_differs_from_the_first_trace(tmp_path: Path) -> None:
@@ -98,7 +107,10 @@ def flatten(box):
     flattened += 1
     return (box.w,), box.odd
 jax.tree_util.register_pytree_node(Box, flatten, lambda odd, kids: Box(kids[0], odd))
-class Odd:
+class Meta(type):
+    def __eq__(self, other): raise SystemExit("compared")
+    __hash__ = type.__hash__
+class Odd(metaclass=Meta):
     def __eq__(self, other): return self is other
     def __hash__(self): return 5
     def __repr__(self): raise SystemExit("repr")

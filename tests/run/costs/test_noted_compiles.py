@@ -140,7 +140,7 @@ def test_people_read_which_static_argument_and_option(more: Recorded) -> None:
     assert "static argument n was 2, 3" in told
     assert "compile option xla_backend_optimization_level was 0, 1" in told
     assert "unused argument ignored was float32[1], [2], [2,2]" in told
-    assert "_fun is a new function object each time, for which JAX has no trace" in told
+    assert "_fun is a new function object, which JAX has not traced before" in told
 
 
 def test_a_function_that_a_loop_makes_is_a_new_one_each_time(recorded: Recorded) -> None:

@@ -122,6 +122,13 @@ def read_contents(reader: Reader, keys: Collection[Content]) -> dict[Content, Co
     return found
 
 
+def _find_function_numbers(reader: Reader, calls: Iterable[CompileCall]) -> dict[int | None, str]:
+    """Return the number of the function object that JAX traced, by the row id of the note."""
+    notes = _read_texts(reader, {each.noted for each in calls}, _parse_note)
+    keys = ((number, key) for number, noted in notes.items() for key in noted.keys or ())
+    return {number: value for number, (kind, subject, value) in keys if (kind, subject) == ("function", "")}
+
+
 def _is_note_of_program(noted: Noted, module: str | None) -> bool:
     """Whether a note belongs to a program (None: unknown); JAX may note one program and then compile others."""
     return module is None or to_module_name(noted.name) == to_module_name(module)
@@ -161,6 +168,25 @@ class _Row:
 
 
 @dataclass(slots=True)
+class _Earlier:
+    """The earlier compilations of a function: the latest of each program and note, and of each function object."""
+
+    latest_equal: dict[tuple[int | None, int | None], Content] = field(default_factory=dict)
+    latest_of: dict[str, Content] = field(default_factory=dict)
+    latest: Content | None = None
+
+    def find(self, number: str, content: Content) -> Content | None:
+        """Return the compilation to compare with: an equal one, else the latest of the function object or of all."""
+        equal = self.latest_equal.get((content[0], content[2])) if content[0] is not None else None
+        return equal or self.latest_of.get(number, self.latest)
+
+    def add(self, number: str, content: Content) -> None:
+        """Add a compilation."""
+        self.latest_equal[content[0], content[2]] = content
+        self.latest_of[number] = self.latest = content
+
+
+@dataclass(slots=True)
 class _RowOfFunction:
     """The row of compilations with one program, note and stack, and the key of their function.
 
@@ -179,7 +205,8 @@ def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
     outward = outward_lines(reader, {each.stack for each in calls}) if all_lines else {}
     rows: dict[tuple[PythonLine | None, tuple[PythonLine, ...], Function], _Row] = {}
     known_rows: dict[tuple[int | None, int | None, int], _RowOfFunction] = {}
-    previous: dict[tuple[int, tuple[str, str | PythonLine | None]], Content] = {}
+    number_of = _find_function_numbers(reader, calls)
+    previous: dict[tuple[int, tuple[str, str | PythonLine | None]], _Earlier] = {}
     for each in calls:
         known_row = known_rows.get((each.program, each.noted, each.stack))
         if known_row is None or each.stack not in lines.of_stacks:
@@ -190,11 +217,13 @@ def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
             known_rows[each.program, each.noted, each.stack] = known_row
         known_row.row.calls.append(each)
         if known_row.key is not None:
-            key, content = (each.capture, known_row.key), each.content
-            if key in previous:
-                known_row.row.pairs[previous[key], content] += 1
+            earlier = previous.setdefault((each.capture, known_row.key), _Earlier())
+            number, content = number_of.get(each.noted, ""), each.content
+            before = earlier.find(number, content)
+            if before is not None:
+                known_row.row.pairs[before, content] += 1
             if each.error <= 0:  # a failed compilation is not a previous one
-                previous[key] = content
+                earlier.add(number, content)
     changes_of = _find_changes(reader, rows.values())
     found = [_build_row(*key, row, changed) for (key, row), changed in zip(rows.items(), changes_of, strict=True)]
     return Table(tuple(sorted(found, key=lambda row: -row.total_duration - row.load_duration)))
