@@ -114,6 +114,6 @@ def test_a_recording_can_be_stopped_and_is_kept(
     said = "recording endless.py"
     for signal in signals:
         window.answer_message(said, "Cancel")
-        said = f"{signal} was sent"
+        said = f"sent {signal}"
     expect(window.message(f"endless.py was ended by {signals[-1]}")).to_be_visible()
     window.expect_captures("1 capture")
