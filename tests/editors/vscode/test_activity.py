@@ -75,7 +75,7 @@ def test_a_frame_without_a_source_offers_to_add_one(activity: Workbench, project
     row(activity, missing).first.click()
     expect(activity.message(f"The source of {missing} is not here.")).to_contain_text("framedex index --source")
     activity.answer_message(missing, "Add a source folder…")
-    expect(activity.page.locator(".quick-input-widget")).to_contain_text("Choose a folder with the sources of recorded programs")
+    expect(activity.page.locator(".quick-input-widget")).to_contain_text("with the sources of recorded programs")
 
 
 def test_a_frame_that_is_public_and_not_here_opens_its_page(
