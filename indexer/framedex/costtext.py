@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.model import Cause
+from framedex.model.costs import SAME_KEYS
 
 if TYPE_CHECKING:
     from framedex.model import Change, Compiles, DeviceMemory, Held, OutOfMemory, PythonLine, Transfers, Waits
@@ -190,7 +191,7 @@ def change_text(change: Change) -> str:
     """A change as a sentence: `x was float32[1], [2], ... [19]`."""
     if not change.values:
         texts = _WITH_KNOWN_ARGUMENTS if change.what else _WITHOUT_VALUES
-        if "settings" in change.what:
+        if change.what == SAME_KEYS:
             texts = _WITH_KNOWN_KEYS
         return texts.get(change.cause, change.what or change.cause.value)
     values = _drop_repeated_dtypes(change.values) if change.cause in _CAUSES_WITH_TYPES else list(change.values)
@@ -293,7 +294,7 @@ def memory_text(rows: Sequence[HeldOn]) -> str:
         growth = max(each.growth for each in held)
         parts += [f"leaks {words.size(growth)} a step"] if growth else []
     failures = sum(len(row.failures) for row in rows)
-    parts += [f"failed {_format_count(failures)} for want of memory"] if failures else []
+    parts += [f"ran out of memory {_format_count(failures)}"] if failures else []
     return ", ".join(parts)
 
 
@@ -312,9 +313,9 @@ def memory_details(rows: Sequence[HeldOn]) -> list[str]:
                 left = f"each of {held.rounds:,} rounds leaves {words.size(held.growth)}"
                 found.append(f"{name}: {left}: a leak, or what is meant to be kept")
         for failure in row.failures:
-            wanted = f" for {words.size(failure.wanted)}" if failure.wanted is not None else ""
+            requested = f" when {words.size(failure.wanted)} were requested" if failure.wanted is not None else ""
             alive = f"{words.size(failure.alive)} alive"
-            found.append(f"{name}: call {failure.call} failed for want of memory{wanted}, {alive}")
+            found.append(f"{name}: call {failure.call} ran out of memory{requested}, {alive}")
     return found
 
 

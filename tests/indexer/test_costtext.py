@@ -150,8 +150,8 @@ def test_a_line_that_only_failed_says_that() -> None:
     failure = OutOfMemory(8, 9, LINE, 1 << 30, 4096, ())
     (row,) = memory_by_line([replace(DEVICE, lines=(), failures=(failure,))])
     assert (row.line, row.latest_call) == (LINE, 8)
-    assert memory_text([row]) == "failed once for want of memory"
-    assert memory_details([row]) == ["device 0: call 8 failed for want of memory for 1 GiB, 4 KiB alive"]
+    assert memory_text([row]) == "ran out of memory once"
+    assert memory_details([row]) == ["device 0: call 8 ran out of memory when 1 GiB were requested, 4 KiB alive"]
 
 
 def test_waits_say_for_what_and_how_long() -> None:

@@ -19,6 +19,7 @@ from framedex.ingest import Silence, ingest_captures
 from tests.gitrepository import commit_all
 from tests.indexer.commands.report.pages import Page
 from tests.once import made_once
+from tests.run.costs.compiling import NOTED
 from tests.running import run
 
 BEFORE = """\
@@ -84,6 +85,19 @@ def slow(call):
 
 
 {BEFORE}"""
+OBJECTS = """\
+import dataclasses, jax, jax.numpy as jnp
+from typing import Any
+jax.device_put(1)
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class State:
+    w: jax.Array
+    fn: Any = dataclasses.field(metadata=dict(static=True))
+@jax.jit
+def step(s): return s.fn(s.w)
+step(State(jnp.ones(3), lambda w: w * 2))
+"""
 Said = Callable[..., dict[str, Any]]
 
 
@@ -93,13 +107,13 @@ def folder() -> Path:
     return made_once("diff-before-and-after", _record)
 
 
-def _record(folder: Path, *texts: str) -> Path:
+def _record(folder: Path, *texts: str, **environment: str) -> Path:
     program = folder / "train.py"
     indexed: list[Path] = []
     for text in texts or (BEFORE, AFTER):
         program.write_text(text)
         commit_all(folder)
-        ran = run(str(program), folder=folder)
+        ran = run(str(program), folder=folder, **environment)
         assert ran.status == 0, ran.stderr
         with Store(folder / ".framedex" / "index.db") as store:
             ingest_captures(store, [each for each in ran.captures if each not in indexed], [], Silence())
@@ -144,6 +158,15 @@ def _recorded(line: dict[str, Any] | None) -> int | None:
 
 def numbers(quantities: Sequence[dict[str, Any]], name: str) -> dict[str, tuple[int | None, int | None]]:
     return {each["of"]: (each["before"], each["after"]) for each in quantities if each["name"] == name}
+
+
+def test_the_numbers_and_lines_of_function_objects_are_no_difference(tmp_path: Path) -> None:
+    """Given that a function was traced before and all lines have moved, when the rest is the same."""
+    _record(tmp_path, OBJECTS, f"import jax\njax.jit(lambda x: x - 1)(1.0)\n{OBJECTS}", **NOTED)
+    index = str(tmp_path / ".framedex" / "index.db")
+    result = CliRunner().invoke(cli, ("--index", index, "diff", "1", "2", "--ignore", "times", "--limit", "0"))
+    assert result.exit_code == 0 and "PJRT_Client_Compile" in result.output
+    assert "step: " not in result.output
 
 
 def test_a_recording_and_itself_do_not_differ(diff: Callable[..., Result], said: Said) -> None:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from framedex.model.rows import PythonLine, Table
 
 
+SAME_KEYS = "function, arguments and settings as before"
+"""`Change.what` of changed code and identical programs if all that JAX's tracing cache compares is known and equal."""
+
+
 class Cause(enum.Enum):
     """A change since the previous compilation of the same function."""
 

@@ -69,6 +69,9 @@ class NotedArgument:
 KEY_KINDS = ("function", "parameter", "setting", "static argument", "static data", "structure", "usual setting")
 """The kinds of `Noted.keys`, as native/framedex_native/ffi/trace_keys.py writes them."""
 
+REST_OF_ARGUMENTS = ("structure", "all arguments")
+"""Kind and subject of the hash over arguments too large to note; hashes of two processes differ."""
+
 
 @dataclass(frozen=True, slots=True)
 class Noted:

@@ -62,9 +62,10 @@ def _noted(found: Any, fun: Any, args: Sequence[Any], kwargs: Mapping[str, Any],
     static = static_arguments(args, kwargs, numbers, names, signature)
     origin = NotedOrigin(found.traced_for)
     origin.statics = [(name, text(value)) for name, value in static.items()]
+    long = {name: static[name] for name, written in origin.statics if "..." in written}
     parameters = [name for name in getattr(signature, "parameters", ()) if name not in static]
     try:
-        origin.keys = trace_keys(fun, parameters, static)
+        origin.keys = trace_keys(fun, parameters, long)
     except Exception:  # an unknown kind of tree
         origin.keys = ()
     return found._replace(traced_for=origin)

@@ -30,13 +30,6 @@ def static_arguments(
     return found
 
 
-def statics(
-    args: Sequence[Any], kwargs: Mapping[str, Any], numbers: Sequence[int], names: Sequence[str], signature: Any
-) -> list[tuple[str, str]]:
-    """The names of the static arguments in a call, with their values as text."""
-    return [(name, text(value)) for name, value in static_arguments(args, kwargs, numbers, names, signature).items()]
-
-
 def text(value: Any, depth: int = 0) -> str:
     """A readable text of a value. Values of unknown types appear as the type with a distinguishing number."""
     return _cut(_text(value, depth))

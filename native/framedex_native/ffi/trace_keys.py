@@ -41,15 +41,15 @@ _settings_at_first: dict[str, str] = {}
 _settings_now: tuple[Any, list[Fact]] = (None, [])
 
 
-def trace_keys(fun: Any, names: Sequence[str], static: Mapping[str, Any]) -> list[Fact]:
+def trace_keys(fun: Any, names: Sequence[str], long_static: Mapping[str, Any]) -> list[Fact]:
     """The facts about a function about to be traced, called from `jax._src.pjit.debug_info`.
 
-    `names` are the names of its positional arguments, without static ones. `static` has the static arguments by name.
-    For a function that applies a single primitive, the facts are the primitive's parameters.
+    `names` are the names of its positional arguments, without static ones. `long_static` has the static arguments whose
+    text is cut, by name. For a function that applies a single primitive, the facts are the primitive's parameters.
     """
     if type(fun) is types.FunctionType and "_apply_primitive" in vars(fun):
         return [*_parameters(fun), *_settings()]
-    return [("function", "", _identity(fun)), *_structures(names, static), *_settings()]
+    return [("function", "", _identity(fun)), *_structures(names, long_static), *_settings()]
 
 
 def _parameters(fun: types.FunctionType) -> Iterator[Fact]:
@@ -80,12 +80,11 @@ def _serial(value: Any) -> str:
     return f" #{known[1]:06x}"
 
 
-def _structures(names: Sequence[str], static: Mapping[str, Any]) -> Iterator[Fact]:
+def _structures(names: Sequence[str], long_static: Mapping[str, Any]) -> Iterator[Fact]:
     """The parts of long static arguments, and other arguments' pytree nodes except plain containers of arrays."""
-    for name, value in static.items():
-        if "..." in text(value):
-            parts = itertools.islice(_parts_of(name, value, 0), MOST_FACTS)
-            yield from (("static argument", path, written) for path, written in parts)
+    for name, value in long_static.items():
+        parts = itertools.islice(_parts_of(name, value, 0), MOST_FACTS)
+        yield from (("static argument", path, written) for path, written in parts)
     signature = _signature()
     if signature is None:
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
@@ -13,6 +12,8 @@ from framedex.commands.inputs import new_captures
 from framedex.commands.main import cli
 from framedex.index import Index, Store
 from tests.indexer.commands.small_captures import unpack_capture
+from tests.indexer.commands.test_index_again import FRAMEDEX
+from tests.indexer.privileges import run_without_privileges
 
 QUESTION = ("calls", "--json")
 
@@ -78,7 +79,7 @@ def test_otherwise_it_says_that_a_recording_is_not_indexed(
     if reason == "setting":
         (project / "framedex.toml").write_text("[editor]\nauto-index = false\n")
     if reason == "size":
-        monkeypatch.setattr(new_captures, "MAX_SIZE_KIB", 0)
+        monkeypatch.setattr(new_captures, "MAX_SIZE_BYTES", 0)
     if reason == "locked":
         with Store(project / ".framedex" / "index.db") as store, store.transaction():
             result = ask()
@@ -128,11 +129,11 @@ def test_a_copy_and_a_damaged_capture_are_neither_added_nor_reported(project: Pa
 
 
 def test_an_index_that_cannot_be_written_answers_with_a_note(project: Path) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root writes everywhere")
     recorded(project)
     ask()
     recorded(project, "20260101-000001-2", 2)
-    (project / ".framedex" / "index.db").chmod(0o444)
-    result = ask()
-    assert result.exit_code == 0 and "is not indexed" in result.stderr
+    for path in (project / ".framedex", *(project / ".framedex").glob("index.db*")):
+        path.chmod(0o555)
+    done = run_without_privileges([*FRAMEDEX, *QUESTION])
+    assert done.returncode == 0 and "1 newer recording is not indexed" in done.stderr
+    assert captures_of(project) == ["20260101-000000-1"]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from framedex_native.ffi.statics import statics, text
+from framedex_native.ffi.statics import static_arguments, text
 
 
 class Color(enum.Enum):
@@ -100,6 +100,6 @@ def test_static_arguments_have_the_names_of_their_parameters() -> None:
     def function(x: int, n: int, *, mode: str = "") -> None: ...
 
     signature = inspect.signature(function)
-    assert statics((1, 2), {"mode": "a"}, (1,), ("mode",), signature) == [("n", "2"), ("mode", "'a'")]
-    assert statics((1, 2), {}, (-1,), ("mode", "n"), signature) == [("n", "2")]
-    assert statics((1, 2), {}, (0, 7), (), None) == [("argument 0", "1")]
+    assert static_arguments((1, 2), {"mode": "a"}, (1,), ("mode",), signature) == {"n": 2, "mode": "a"}
+    assert static_arguments((1, 2), {}, (-1,), ("mode", "n"), signature) == {"n": 2}
+    assert static_arguments((1, 2), {}, (0, 7), (), None) == {"argument 0": 1}

@@ -1,6 +1,6 @@
 """Bring the index up to date before a question: add the project's new captures, if that is quick.
 
-A question without new captures pays only for the listing of folders and for the states of the latest captures.
+A question without new captures pays only for listing folders and for the modification times of the latest captures.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from framedex import words
 from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.output.console import note
 from framedex.errors import FramedexError
-from framedex.folders import CAPTURES, REMOVAL_SUFFIX
+from framedex.folders import CAPTURES, REMOVAL_SUFFIX, read_capture_folder
 from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 INDEX_FOLDER = ".framedex"
 
-MAX_SIZE_KIB = 32 << 10
-"""The most captured data that a question indexes first. Usual recordings have some MiB."""
+MAX_SIZE_BYTES = 32 << 20
+"""The most captured data, on the disk, that a question indexes first. Usual recordings have some MiB."""
 
 _LOCK_TIMEOUT_S = 0.5  # another process that writes the index is adding captures already
 _MAX_GROWING = 3  # the latest indexed captures, whose programs may still run
@@ -108,8 +108,7 @@ def add_new_captures(index: Index, path: Path, settings: Settings, *, is_named: 
     found = find_new_captures(index, dict.fromkeys(project / CAPTURES for project in projects))
     if not found:
         return False
-    size = sum(map(_size_kib, found))
-    if may_write and _is_allowed(settings) and size <= MAX_SIZE_KIB and _add(found, path, settings):
+    if may_write and _is_allowed(settings) and _is_small(found) and _add(found, path, settings):
         note(f"Indexed {words.count(len(found), 'new recording')}: {_format_names(found)}.")
         return True
     is_or_are = "is" if len(found) == 1 else "are"
@@ -120,7 +119,7 @@ def add_new_captures(index: Index, path: Path, settings: Settings, *, is_named: 
 def create_index(path: Path, settings: Settings) -> bool:
     """Create the index of the project's captures, if there are any and that is quick; return whether it was created."""
     captures = [capture for capture in list_project_captures(path) if _is_readable(capture)]
-    if not captures or not _is_allowed(settings) or sum(map(_size_kib, captures)) > MAX_SIZE_KIB:
+    if not captures or not _is_allowed(settings) or not _is_small(captures):
         return False
     note(f"Indexing {words.count(len(captures), 'recording')}: {_format_names(captures)}.")
     return _add(captures, path, settings)
@@ -155,10 +154,8 @@ def _is_readable(capture: Path) -> bool:
     return True
 
 
-def _size_kib(capture: Path) -> int:
-    with suppress(OSError), os.scandir(capture) as entries:
-        return sum(entry.stat().st_size for entry in entries) >> 10
-    return 0
+def _is_small(captures: Iterable[Path]) -> bool:
+    return sum(read_capture_folder(str(capture)).size for capture in captures) <= MAX_SIZE_BYTES
 
 
 def _format_names(captures: Sequence[Path]) -> str:

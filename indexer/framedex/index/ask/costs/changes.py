@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from framedex.model import Cause, Change, Noted, NotedArgument, Parameter, Signature
+from framedex.model.costs import SAME_KEYS
 
 MAX_VALUES = 50
 """Limit of reported values per change: the first ones and the last."""
@@ -36,7 +37,7 @@ Difference = tuple[Cause, _Subject, str, str]
 
 
 _SAME_ARGUMENTS = _Subject("same arguments")  # if no argument changed according to JAX
-_SAME_KEYS = _Subject("function, arguments and settings as before")  # if all that JAX's cache compares is known
+_SAME_KEYS = _Subject(SAME_KEYS)  # if all that JAX's cache compares is known
 _NO_SUBJECT = _Subject("")
 _NUMBER = _Subject("number of arguments")
 _THE_CALL = _Subject("the structure of the call")

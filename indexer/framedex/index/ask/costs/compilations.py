@@ -15,7 +15,7 @@ from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.paths import is_installed
 from framedex.index.read.rows import Reader
 from framedex.model import Cause, Change, Compiles, Noted, Parameter, PythonLine, Signature, Table
-from framedex.model.programs import to_module_name
+from framedex.model.programs import REST_OF_ARGUMENTS, to_module_name
 from framedex.programs.notes import build_note
 
 _LOADED = "it was loaded as an executable"  # the prefix of a load's problem
@@ -340,7 +340,13 @@ def remove_identity(value: str) -> str:
 
 
 def _remove_identities(known: Compiled) -> Compiled:
-    if known.noted is None:
+    """Remove the facts that hold within one process: object identities, function objects and their lines."""
+    noted = known.noted
+    if noted is None:
         return known
-    statics = tuple((name, remove_identity(value)) for name, value in known.noted.statics)
-    return replace(known, noted=replace(known.noted, statics=statics))
+    statics = tuple((name, remove_identity(value)) for name, value in noted.statics)
+    keys = noted.keys
+    if keys is not None:
+        lasting = ((kind, subject, value) for kind, subject, value in keys if (kind, subject) != REST_OF_ARGUMENTS)
+        keys = tuple((kind, subject, remove_identity(value)) for kind, subject, value in lasting if kind != "function")
+    return replace(known, noted=replace(noted, defined="", statics=statics, keys=keys))
