@@ -21,6 +21,8 @@
 # make release-notes TAG=v0.2.0  the notes of a release, from its section of CHANGELOG.md: build/release-notes.md
 # make check-dist  whether dist/ holds one release of these sources
 # make publish-vsix, make github-release TAG=v0.2.0  hand a release out (CONTRIBUTING.md: the workflows do)
+# make new-release-maps  write the release maps anew if jaxlib has a new release (two clones, 3 GB, in build/release-maps)
+# make propose-release-maps, make publish-release-maps  open a pull request with them; publish them for users
 # make ci-set-up  install what a bare Debian 12 lacks for all of this
 # make fuzz [SECONDS=60] [TARGETS="captures settings"]  fuzz every parser of foreign bytes, SECONDS in all (CONTRIBUTING.md)
 # make format  rewrite the sources in the project's style
@@ -57,6 +59,7 @@ SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 .PHONY: guidebook
 .PHONY: pythons legacy-python test-editors screenshots sanitize fuzz format clean
 .PHONY: version release-notes check-dist publish-vsix github-release ci-set-up wheels sdist test-wheels
+.PHONY: new-release-maps propose-release-maps publish-release-maps
 
 demo: $(VENV)/set-up
 	@$(BIN)/framedex demo
@@ -235,6 +238,16 @@ publish-vsix:
 
 github-release:
 	@scripts/github-release "$(TAG)" $(NOTES) dist/* $(VSIXES)
+
+new-release-maps: $(VENV)/set-up
+	@mkdir -p build/release-maps
+	@$(BIN)/python scripts/update_release_maps.py build/release-maps
+
+propose-release-maps:
+	@scripts/propose-release-maps
+
+publish-release-maps:
+	@scripts/publish-release-maps
 
 ci-set-up:
 	@scripts/ci-set-up

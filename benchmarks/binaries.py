@@ -30,7 +30,7 @@ from framedex.binaries.demangle import demangle
 from framedex.binaries.elf import Elf
 from framedex.binaries.names import parse_name
 from framedex.binaries.symbols import read_symbols
-from framedex.model import CallSite, Definition, How, NativeSymbol
+from framedex.model import CallSite, Definition, LocationEvidence, NativeSymbol
 from framedex.model.sources import parse_call_sites
 from framedex.sources import (
     extract_files,
@@ -150,7 +150,7 @@ class SourceTrees:
 
 NAMESPACES = ("xla", "tsl", "jax", "pjrt", "jaxlib", "stream_executor")
 
-_Match = tuple[NativeSymbol, How | None, tuple[tuple[str, Definition], ...]]
+_Match = tuple[NativeSymbol, LocationEvidence | None, tuple[tuple[str, Definition], ...]]
 
 
 @click.command()
@@ -182,7 +182,7 @@ def matching(
     missed = [found for found in written if found[1] is None]
     for symbol, *_ in dice.sample(missed, min(show, len(missed))):
         console.print(f"none: {symbol.symbol} ({symbol.unit})", markup=False, highlight=False)
-    unique = [found for found in written if found[1] in (How.DEFINITION, How.CLASS)]
+    unique = [found for found in written if found[1] in (LocationEvidence.DEFINITION, LocationEvidence.CLASS)]
     for symbol, how, found in dice.sample(unique, min(sample, len(unique))):
         file, definition = found[0]
         line = linecache.getline(file, definition.line).strip()
@@ -199,7 +199,9 @@ def symbols_of(path: Path, namespaces: tuple[str, ...]) -> list[NativeSymbol]:
             text = demangle(symbol.mangled)
             parts = parse_name(text).parts
             if len(parts) > 1 and parts[0].text in namespaces:
-                found.append(NativeSymbol("", text, symbol.mangled, None, 0, inlined=False, unit=symbol.unit))
+                found.append(
+                    NativeSymbol("", text, symbol.mangled, None, 0, inlined=False, unit=symbol.translation_unit)
+                )
     return found
 
 
@@ -225,12 +227,12 @@ def _print_outcome(
 ) -> list[Figure]:
     """Print the table and return its figures."""
     counts = Counter(how for _, how, _ in written)
-    unique, total = counts[How.DEFINITION] + counts[How.CLASS], max(len(written), 1)
+    unique, total = counts[LocationEvidence.DEFINITION] + counts[LocationEvidence.CLASS], max(len(written), 1)
     table = Table("functions", "count", "share", title=f"{microseconds:.0f} µs of CPU each")
     for name, count in (
         ("one definition", unique),
-        ("  of these its class: compiler-generated", counts[How.CLASS]),
-        ("several candidates", counts[How.CANDIDATES]),
+        ("  of these its class: compiler-generated", counts[LocationEvidence.CLASS]),
+        ("several candidates", counts[LocationEvidence.CANDIDATES]),
         ("none", counts[None]),
     ):
         table.add_row(name, f"{count:,}", f"{count / total:.2%}")
@@ -241,7 +243,9 @@ def _print_outcome(
     units = [
         (symbol.unit, Path(places[0][0]).name)
         for symbol, how, places in written
-        if how in (How.DEFINITION, How.CLASS) and symbol.unit and places[0][0].endswith((".cc", ".cpp", ".c"))
+        if how in (LocationEvidence.DEFINITION, LocationEvidence.CLASS)
+        and symbol.unit
+        and places[0][0].endswith((".cc", ".cpp", ".c"))
     ]
     right = sum(unit == name for unit, name in units)
     console.print(f"of {len(units):,} matches in .cc files, {right:,} are in the symbol's translation unit")
@@ -407,16 +411,16 @@ def _show_calls(binary: Binary, offset: int) -> None:
     """Print the calls before and after a call in the machine code, and the number of equal calls in its function."""
     code = binary.code_around(offset - 1)
     calls = code.calls if code else []
-    position = next((i for i, call in enumerate(calls) if call.returns_to == offset), None)
+    position = next((i for i, call in enumerate(calls) if call.return_address == offset), None)
     if code is None or position is None:
         print("   no call of the machine code returns here")
         return
     target = calls[position].target
     alike = sum(other[1:] == calls[position][1:] for other in calls)
     for word, targets in (
-        ("before", code.before(position)[:5]),
+        ("before", code.calls_before(position)[:5]),
         ("calls", [target]),
-        ("after", code.after(position)[:5]),
+        ("after", code.calls_after(position)[:5]),
     ):
         print(f"   {word:6} {'; '.join(_callee_name(binary, each) for each in targets)}")
     print(f"   {alike} of {len(calls)} calls; numbers {code.numbers(position)}")

@@ -30,7 +30,7 @@ from framedex.guidebook.observation_files import format_observations, read_obser
 from framedex.guidebook.observations import observe
 from framedex.guidebook.site.writer import write_site
 from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.ingest import SilentProgress, ingest_captures
 from framedex.model import CallFilter
 from framedex.nativepart import protobuf
 
@@ -311,7 +311,7 @@ def _run_guidebook_round(
 ) -> tuple[int, int, str]:
     index, kept_path, site = folder / "index.db", folder / "kept.json", folder / "site"
     with _timed(taken["index"]), Store(index) as store:
-        ingest_captures(store, captures, [], Silence())
+        ingest_captures(store, captures, [], SilentProgress())
     with _timed(taken["observe"]), Index.open(index) as opened:
         observations = observe(opened)
     with _timed(taken["keep"]):

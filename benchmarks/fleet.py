@@ -19,8 +19,8 @@ import click
 
 from benchmarks.figures import Figure
 from benchmarks.processes import FRAMEDEX, Cost, print_header, print_row, run_framedex, run_measured
-from framedex.fleet.asking import Asking
-from framedex.fleet.place import Place
+from framedex.fleet.asking import StoreConnection
+from framedex.fleet.place import StoreRoot
 from framedex.fleet.questions import QUESTIONS
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _copy_captures(capture: Path, folder: Path, count: int) -> None:
 
 def _query_row(store: Path, sql: str) -> tuple[int, ...]:
     """The only row of a query's result."""
-    with Asking(Place(str(store))) as asking:
+    with StoreConnection(StoreRoot(str(store))) as asking:
         row: tuple[int, ...] = tuple(map(int, asking.query(sql).rows[0]))
         return row
 
@@ -179,7 +179,7 @@ def _query_row(store: Path, sql: str) -> tuple[int, ...]:
 def _time_question(store: Path, sql: str) -> tuple[float, float]:
     """Seconds of a query, first with opening the store, then repeated."""
     began = time.perf_counter()
-    with Asking(Place(str(store))) as asking:
+    with StoreConnection(StoreRoot(str(store))) as asking:
         asking.query(sql)
         cold = time.perf_counter() - began
         began = time.perf_counter()

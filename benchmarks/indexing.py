@@ -35,7 +35,7 @@ from framedex.captures import CaptureStream, capture_folders, project_captures_f
 from framedex.captures.reader import object_table
 from framedex.index import Store
 from framedex.index.file.seal import checksum, seal_path, was_changed
-from framedex.ingest import Silence, find_needed_sources, find_sources, ingest_captures
+from framedex.ingest import SilentProgress, find_needed_sources, find_sources, ingest_captures
 from framedex.model import ExtractedFile
 from framedex.sources import extract_files, find_files
 from framedex_native import _call_stream
@@ -262,14 +262,16 @@ def large_index(
     calls, stacks = _count_calls(folder)
     with Store(folder / ".framedex" / "index.db") as store:
         began, processor = time.monotonic(), time.process_time()
-        ingest_captures(store, capture_folders(project_captures_folder(folder)), [], Silence(), find_needed_sources)
+        ingest_captures(
+            store, capture_folders(project_captures_folder(folder)), [], SilentProgress(), find_needed_sources
+        )
         processor, wall = time.process_time() - processor, time.monotonic() - began
         print(f"{calls:,} calls, {stacks:,} stacks, {copies} captures: {wall:.0f} s, processor {processor:.1f} s")
         began = time.monotonic()
         with store.transaction():
             for source in sources:
                 store.sources.add_root(os.path.realpath(source))
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
         print(f"the sources: {time.monotonic() - began:.0f} s")
         began = time.monotonic()
         added = _add_definitions(store, folder, sources, definitions)

@@ -31,12 +31,12 @@ from framedex.binaries import Binary
 from framedex.binaries.elf import Elf
 from framedex.binaries.symbols import read_symbols
 from framedex.index import Index, Store
-from framedex.ingest import Silence, find_sources
-from framedex.model import Definition, How, NativeSymbol
+from framedex.ingest import SilentProgress, find_sources
+from framedex.model import Definition, LocationEvidence, NativeSymbol
 from framedex.sources import match_symbol, short_name
 from framedex.text_stacks import read
 from framedex.text_stacks.source_lookup.binaries import Binaries
-from framedex.text_stacks.source_lookup.frame_context import Found, find_callees
+from framedex.text_stacks.source_lookup.frame_context import FoundFrame, find_callees
 from framedex.text_stacks.source_lookup.resolve import Resolver
 
 _CACHE_OPTION = click.option(
@@ -49,7 +49,15 @@ _COMPILER_OPTION = click.option("--compiler", type=click.Choice(list(COMPILERS))
 
 # --- lines of calls ---------------------------------------------------------------------------------------------------
 
-_ALL_LABELS = {str(how): str(how) for how in (How.SINGLE, How.RANKED, How.INLINED_HOP, How.CANDIDATES)}
+_ALL_LABELS = {
+    str(how): str(how)
+    for how in (
+        LocationEvidence.SINGLE,
+        LocationEvidence.RANKED,
+        LocationEvidence.INLINED_HOP,
+        LocationEvidence.CANDIDATES,
+    )
+}
 _CHOICES = {
     **{f"{label}-wrong": (label, ("wrong", "among")) for label in _ALL_LABELS},
     **{f"{label}-right": (label, ("right",)) for label in _ALL_LABELS},
@@ -141,7 +149,7 @@ def _line_figures(title: str, answers: Sequence[Answer]) -> list[Figure]:
     figures = []
     for compiler in _keys(answers, lambda answer: answer.build.options.compiler):
         own = [answer for answer in answers if answer.build.options.compiler == compiler]
-        single = [answer for answer in own if answer.label == How.SINGLE]
+        single = [answer for answer in own if answer.label == LocationEvidence.SINGLE]
         with_line = [answer for answer in own if answer.has_line]
         inside = [answer for answer in own if answer.call.is_callee_in_project and not answer.call.is_of_stack]
         for name, part, chosen in (
@@ -175,7 +183,7 @@ def _select_builds(selection: Selection) -> Iterator[list[Build]]:
 
 
 _Key = TypeVar("_Key")
-_LABELS = (How.SINGLE, How.RANKED, How.INLINED_HOP)
+_LABELS = (LocationEvidence.SINGLE, LocationEvidence.RANKED, LocationEvidence.INLINED_HOP)
 _HEAD = (
     *("calls", "exact wrong", *_LABELS, "best", "among", "wrong"),
     *("no line", *NO_LINE),
@@ -347,7 +355,7 @@ def _index_sources(path: Path, sources: Path) -> Index:
     with Store(path) as store:
         with store.transaction():
             store.sources.add_root(str(sources))
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
     return Index.open(path)
 
 
@@ -363,14 +371,14 @@ def _measure_texts(
     for call, answer, each in zip(calls, recorded, found, strict=True):
         places = [place for place in (each.location, *each.candidates) if place is not None]
         # Of several definitions the first is a candidate as well, and no line of a call.
-        is_line = bool(places) and places[0].how not in (How.DEFINITION, How.CLASS)
+        is_line = bool(places) and places[0].how not in (LocationEvidence.DEFINITION, LocationEvidence.CLASS)
         lines = [place.line for place in places] if is_line and answer.label not in _NOT_DEFINED else []
         is_right = [(Path(place.path).resolve(), place.line) == (Path(call.path), call.line) for place in places]
         counts["line"] += bool(lines)
         counts["right"] += bool(lines) and is_right[0]
         counts["among"] += bool(lines) and any(is_right)
-        counts["single"] += bool(lines) and places[0].how is How.SINGLE
-        counts["single, right"] += bool(lines) and places[0].how is How.SINGLE and is_right[0]
+        counts["single"] += bool(lines) and places[0].how is LocationEvidence.SINGLE
+        counts["single, right"] += bool(lines) and places[0].how is LocationEvidence.SINGLE and is_right[0]
         is_labelled_so = not lines or str(places[0].how) == answer.label
         counts["same"] += is_labelled_so and lines == list(answer.lines[:_MAX_LOCATIONS])
     total = len(calls)
@@ -398,7 +406,7 @@ def _build_id(library: Path) -> str | None:
     return Binary.open(library).build_id
 
 
-def _explain_text(text: str, resolver: Resolver) -> Found:
+def _explain_text(text: str, resolver: Resolver) -> FoundFrame:
     stack = read(text).stacks[0]
     called = find_callees(stack.frames, stack.innermost_first)
     return resolver.find(stack.frames[-1], inward=called[-1])
@@ -414,7 +422,7 @@ class PlacedFunction:
     """A function with its matched definitions, and the file and line of its declaration."""
 
     symbol: NativeSymbol
-    how: How | None
+    how: LocationEvidence | None
     found: Sequence[tuple[str, Definition]]
     truth: tuple[str, int]
 
@@ -429,9 +437,9 @@ class PlacedFunction:
         """One of `_OUTCOMES`."""
         if self.how is None:
             return "none"
-        if self.how is How.CLASS:  # an explicit instantiation also has a declaration elsewhere
+        if self.how is LocationEvidence.CLASS:  # an explicit instantiation also has a declaration elsewhere
             return "class, right" if self.has_truth else "class, other"
-        if self.how is How.CANDIDATES:
+        if self.how is LocationEvidence.CANDIDATES:
             return "several, among" if self.has_truth else "several, wrong"
         return "one, right" if self.has_truth else "one, wrong"
 
@@ -509,7 +517,9 @@ def _declarations(binary: Path, addresses: Sequence[int]) -> Iterator[tuple[str,
         yield (str(Path(path).resolve()) if path.startswith("/") else path), number
 
 
-def _matched(symbol: NativeSymbol, trees: SourceTrees) -> tuple[How | None, Sequence[tuple[str, Definition]]]:
+def _matched(
+    symbol: NativeSymbol, trees: SourceTrees
+) -> tuple[LocationEvidence | None, Sequence[tuple[str, Definition]]]:
     return match_symbol(symbol, trees.definitions(short_name(symbol.symbol)), classes_named=trees.classes_named)
 
 
@@ -517,7 +527,7 @@ def _sharing_functions(placed: Sequence[PlacedFunction]) -> list[PlacedFunction]
     """The functions whose definition also matches functions of another declaration."""
     by_place: dict[tuple[str, int], list[PlacedFunction]] = defaultdict(list)
     for each in placed:
-        if each.how is How.DEFINITION:
+        if each.how is LocationEvidence.DEFINITION:
             by_place[each.found[0][0], each.found[0][1].line].append(each)
     return [each for group in by_place.values() if len({one.truth for one in group}) > 1 for each in group]
 

@@ -18,7 +18,7 @@ import click
 import framedex_native
 from benchmarks.figures import Figure
 from benchmarks.processes import build_native, jaxlib_library, median_ratio, mock_environment, print_header, print_row
-from framedex.binaries import Contents, KeptBinaries
+from framedex.binaries import BinaryStore, DigestCache
 from tests.ffi_running import CPU, UNTRACED, library_for, tracing
 from tests.running import plain_environment
 
@@ -287,9 +287,9 @@ def kept_binaries(rounds: int) -> list[Figure]:
     seconds: dict[str, list[float]] = {"digest": [], "first": [], "again": []}
     for _ in range(rounds):
         with tempfile.TemporaryDirectory(dir=Path.home()) as folder:  # on the disk of the user's own cache
-            contents, kept = Contents(Path(folder, "contents.json")), KeptBinaries(Path(folder, "binaries"))
-            seconds["digest"].append(_seconds(lambda: contents.of(path)))  # noqa: B023 - called at once
-            digest = contents.of(path)
+            contents, kept = DigestCache(Path(folder, "contents.json")), BinaryStore(Path(folder, "binaries"))
+            seconds["digest"].append(_seconds(lambda: contents.digest_of(path)))  # noqa: B023 - called at once
+            digest = contents.digest_of(path)
             seconds["first"].append(_seconds(lambda: kept.keep(path, digest)))  # noqa: B023
             seconds["again"].append(_seconds(lambda: kept.keep(path, digest)))  # noqa: B023
             size = kept.size()

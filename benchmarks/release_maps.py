@@ -18,7 +18,7 @@ from benchmarks.binaries import NAMESPACES, SourceTrees, symbols_of
 from benchmarks.figures import Figure
 from benchmarks.processes import ROOT, bytecode_environment, jax_folder, run_framedex, run_measured
 from framedex.binaries.names import parse_name
-from framedex.model import GENERATOR_LANGUAGES, Definition, How, NativeSymbol
+from framedex.model import GENERATOR_LANGUAGES, Definition, LocationEvidence, NativeSymbol
 from framedex.releasemaps import ReleaseMap, ReleaseMaps, open_release_maps
 from framedex.releasemaps.format import read_content
 from framedex.releasemaps.reader import SHIPPED
@@ -89,7 +89,7 @@ def release_map_reading(index: Path) -> list[Figure]:
         call.callee
         for path in files
         for each in maps
-        for span, calls in each.written(path).items()
+        for span, calls in each.calls_in_file(path).items()
         if (path, *span) in placed
         for call in calls
     }
@@ -100,7 +100,7 @@ def release_map_reading(index: Path) -> list[Figure]:
             lambda maps: [_candidates(maps, each) for each in look_ups]
         ),
         f"reading the calls of {len(files)} files": _median_ms_with_maps(
-            lambda maps: [dict(each.written(path)) for path in files for each in maps]
+            lambda maps: [dict(each.calls_in_file(path)) for path in files for each in maps]
         ),
         f"reading the bodies of {len(names)} functions": _median_ms_with_maps(
             lambda maps: [_bodies(maps, name) for name in names]
@@ -205,8 +205,8 @@ def _relative_to_trees(candidates: Sequence[tuple[str, Definition]], trees: Sequ
 _Candidate = tuple[str, Definition]
 
 
-def _outcome(how: How | None) -> str:
-    return "none" if how is None else "several" if how is How.CANDIDATES else "one"
+def _outcome(how: LocationEvidence | None) -> str:
+    return "none" if how is None else "several" if how is LocationEvidence.CANDIDATES else "one"
 
 
 def _locations(found: Sequence[tuple[str, Definition]]) -> list[str]:
@@ -235,7 +235,7 @@ import sys
 from pathlib import Path
 from framedex.ingest import release_maps
 if sys.argv.pop(1) == "without":
-    released.SHIPPED = Path("/proc/self/no-maps")
+    release_maps.find_release_maps = lambda: Path("/proc/self/no-maps")
 from framedex.commands.main import cli
 cli(prog_name="framedex")
 """

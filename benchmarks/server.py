@@ -21,8 +21,8 @@ from benchmarks.indexing import FEW_BATCHES, TRAINING_PROGRAM, record_training
 from benchmarks.processes import FRAMEDEX, percentiles, print_header, print_row
 from framedex.captures import capture_folders, project_captures_folder
 from framedex.index import Index, Store
-from framedex.index.file.database import Patience
-from framedex.ingest import Silence, find_needed_sources, ingest_captures
+from framedex.index.file.database import LockTimeout
+from framedex.ingest import SilentProgress, find_needed_sources, ingest_captures
 from framedex.model import CallFilter
 from tests.server.raw_client import RawClient
 
@@ -356,9 +356,11 @@ def server_while_indexing(folder: Path, duration_s: int, rate: int) -> list[Figu
 
 def _add_programs(folder: Path, numbers: range | count[int]) -> None:
     """Record programs, and add their captures to the index."""
-    with Store(folder / ".framedex" / "index.db", Patience(3600)) as store:
+    with Store(folder / ".framedex" / "index.db", LockTimeout(3600)) as store:
         for number in numbers:
             program = folder / f"program_{number}.py"
             program.write_text(TRAINING_PROGRAM)
             record_training(program, FEW_BATCHES)
-            ingest_captures(store, capture_folders(project_captures_folder(folder)), [], Silence(), find_needed_sources)
+            ingest_captures(
+                store, capture_folders(project_captures_folder(folder)), [], SilentProgress(), find_needed_sources
+            )

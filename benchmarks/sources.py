@@ -25,11 +25,11 @@ from benchmarks.figures import Figure
 from benchmarks.processes import FRAMEDEX, percentiles, print_header, print_row
 from framedex.errors import FramedexError
 from framedex.fetching.cache import SourceCache
-from framedex.fetching.fetch import Supplier, fetch_sources
+from framedex.fetching.fetch import ObjectSource, fetch_sources
 from framedex.fetching.suppliers import Clone, Remote
-from framedex.fetching.wanted import Wanted
+from framedex.fetching.wanted import WantedCommit
 from framedex.index import Index, Store
-from framedex.ingest import Silence, refresh_files
+from framedex.ingest import SilentProgress, refresh_files
 from framedex.model import SourceHealth, StaticCallers
 from framedex.path_resolution.files import find_file
 from framedex.sources import find_files
@@ -64,7 +64,7 @@ _INDEX_PROGRAM = """
 import sys
 from pathlib import Path
 from framedex.index import Store
-from framedex.ingest import Silence, find_sources
+from framedex.ingest import SilentProgress, find_sources
 with Store(Path(sys.argv[1])) as store:
     with store.transaction():
         for root in sys.argv[2:]:
@@ -152,7 +152,7 @@ def _measure_one_file(index: Path, rounds: int) -> Figure:
             with store.transaction():  # as if the file had changed
                 store.sources.remove_files([path])
             began = time.perf_counter()
-            refresh_files(store, [Path(path)], Silence())
+            refresh_files(store, [Path(path)], SilentProgress())
             taken.append(time.perf_counter() - began)
     median = 1e3 * statistics.median(taken)
     print(f"one changed file ({path.rpartition('/')[2]}): median {median:.0f} ms")
@@ -286,7 +286,7 @@ def _steps(folder: Path, server: Served, commits: list[str]) -> list[tuple[str, 
     address = f"{server.address}/tree.git"
     cache, plain = SourceCache(folder / "cache"), folder / "plain"
 
-    def fetch_again(supplier: Supplier) -> None:
+    def fetch_again(supplier: ObjectSource) -> None:
         shutil.rmtree(cache.folder, ignore_errors=True)
         _fetch_commit(cache, commits[0], supplier)
 
@@ -322,8 +322,8 @@ def _steps(folder: Path, server: Served, commits: list[str]) -> list[tuple[str, 
     return steps
 
 
-def _fetch_commit(cache: SourceCache, commit: str, supplier: Supplier) -> None:
-    fetch_sources(cache, Wanted("xla", commit, "", ""), [supplier], Silence(), lambda: None)
+def _fetch_commit(cache: SourceCache, commit: str, supplier: ObjectSource) -> None:
+    fetch_sources(cache, WantedCommit("xla", commit, "", ""), [supplier], SilentProgress(), lambda: None)
 
 
 def _measure_step(run: Callable[[], object], server: Served) -> tuple[float, float, float]:

@@ -33,10 +33,10 @@ from framedex.binaries.symbols import read_symbols
 from framedex.index import Index
 from framedex.model import Language
 from framedex.releases.statements import StatedReleases
-from framedex.sources.outline import Fit, Outlines
-from framedex.text_stacks import Format, TextFrame, read
+from framedex.sources.outline import OutlineMatch, Outlines
+from framedex.text_stacks import StackFormat, TextFrame, read
 from framedex.text_stacks.source_lookup.binaries import Binaries
-from framedex.text_stacks.source_lookup.frame_context import Found
+from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 from framedex.text_stacks.source_lookup.resolve import Resolver
 
 if TYPE_CHECKING:
@@ -379,10 +379,10 @@ def _count_spelling(
 
 
 def _text_frame(function: str) -> TextFrame:
-    return TextFrame(Format.ABSL, 0, 0, 0, 0, function=function, language=Language.NATIVE)
+    return TextFrame(StackFormat.ABSL, 0, 0, 0, 0, function=function, language=Language.NATIVE)
 
 
-def _locations(found: Found) -> frozenset[tuple[str, int]]:
+def _locations(found: FoundFrame) -> frozenset[tuple[str, int]]:
     return frozenset((place.path, place.line) for place in (found.location, *found.candidates) if place is not None)
 
 
@@ -458,13 +458,13 @@ def outlines(files: int, other: Path | None, package: str) -> list[Figure]:
         for name, line in _code_lines(file):
             verdicts[_fit_of(known, file, name, line)] += 1
     print(f"own files, {files}: {dict(verdicts)}, {time.perf_counter() - began:.1f} s")
-    contradicted = verdicts[Fit.CONTRADICTS.name.lower()]
+    contradicted = verdicts[OutlineMatch.CONTRADICTS.name.lower()]
     figures = [Figure("lines that contradict their own file", contradicted, f"of {verdicts.total():,}")]
     if other is not None:
         counts = _compare_versions(known, site, other, package)
         print(f"another version: {dict(counts)}")
         for kind in ("another", "the same"):
-            found = counts[f"{kind} line, {Fit.CONTRADICTS.name.lower()}"]
+            found = counts[f"{kind} line, {OutlineMatch.CONTRADICTS.name.lower()}"]
             total = sum(count for key, count in counts.items() if key.startswith(f"{kind} line"))
             title = f"lines that contradict another version, where it has {kind} line"
             figures.append(Figure(title, 100 * found / max(total, 1), "%"))
@@ -486,8 +486,8 @@ def _compare_versions(outlines: Outlines, site: Path, other: Path, package: str)
 
 
 def _fit_of(outlines: Outlines, file: Path, name: str, line: int) -> str:
-    outline = outlines.of(str(file))
-    verdict = outline.fit(name, line, Language.PYTHON) if outline is not None else Fit.UNKNOWN
+    outline = outlines.outline_of(str(file))
+    verdict = outline.fit(name, line, Language.PYTHON) if outline is not None else OutlineMatch.UNKNOWN
     return verdict.name.lower()
 
 

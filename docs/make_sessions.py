@@ -122,20 +122,27 @@ def play(page: Path, folder: Path) -> tuple[str, list[Difference]]:
                 problem = f"It ends with status {status}:\n{output}"
                 differences.append(Difference(place, fence.line, "; ".join(fence.text.splitlines()), problem))
         elif fence.language == "console":
-            blocks = []
-            for line, command, documented in _commands(fence):
-                _, output = _run(command, folder)
-                printed = output.splitlines()
-                kept = taken_over(documented, printed)
-                if is_compared and kept is None:
-                    problem = "It prints now:\n" + "\n".join(printed)
-                    differences.append(Difference(place, line, command, problem))
-                blocks.append("\n".join([f"$ {command}", *(printed if kept is None else kept)]).rstrip() + "\n")
+            block, changes = _play_session(fence, folder, place)
             if is_compared:
-                changed.append((fence, "\n".join(blocks)))
+                differences += changes
+                changed.append((fence, block))
     for fence, block in reversed(changed):
         text = text[: fence.begin] + block + text[fence.begin + len(fence.text) :]
     return text, differences
+
+
+def _play_session(fence: Fence, folder: Path, place: str) -> tuple[str, list[Difference]]:
+    """Run the commands of a session: its text as it should be, and what is different in it now."""
+    blocks: list[str] = []
+    differences: list[Difference] = []
+    for line, command, documented in _commands(fence):
+        _, output = _run(command, folder)
+        printed = output.splitlines()
+        kept = taken_over(documented, printed)
+        if kept is None:
+            differences.append(Difference(place, line, command, "It prints now:\n" + "\n".join(printed)))
+        blocks.append("\n".join([f"$ {command}", *(printed if kept is None else kept)]).rstrip() + "\n")
+    return "\n".join(blocks), differences
 
 
 def _write_file(fence: Fence, folder: Path) -> None:

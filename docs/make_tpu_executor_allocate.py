@@ -19,7 +19,7 @@ from pathlib import Path, PurePath
 from seed_frames import CALLS, XLA_COMMIT, XLA_URL, Row, allocations, rows, short_name
 
 from framedex.index import Index
-from framedex.model import CallFilter, CallRow, FrameRow, Language, Location, Role, Trace
+from framedex.model import CallFilter, CallRow, FrameRole, FrameRow, Language, Location, Trace
 
 DOCS = Path(__file__).resolve().parent
 PROGRAM = DOCS.parent / "demo" / "seed_trace.py"
@@ -95,7 +95,7 @@ INTRODUCTION = """\
 Written by `docs/make_tpu_executor_allocate.py` from a recording; `make seed-trace` makes one on your machine.
 
 framedex grew out of a gist of 2021 that shows, frame by frame, how `jnp.device_put(1)` comes to an allocation on a TPU,
-seen from a mock `libtpu.so`. Today's JAX takes another way. One stock wheel still takes that one: jaxlib 0.4.13, which
+seen from a mock `libtpu.so`. Current JAX allocates differently. One stock wheel still does it this way: jaxlib 0.4.13
 looks up 223 C functions by their names in the library that `TPU_LIBRARY_PATH` names. framedex's `libtpu.so` has them
 all, beside the table of today's PJRT C API, and records each of them. [The log of all calls](tpu-executor-calls.md) is
 a document of its own. Two calls of [`demo/seed_trace.py`](../demo/seed_trace.py) are shown:
@@ -225,7 +225,7 @@ def _name(frame: FrameRow) -> str:
 
 def visible(trace: Trace) -> list[FrameRow]:
     """The frames of programs and libraries, outermost first."""
-    return [frame for frame in trace.frames if frame.function.role is Role.CODE]
+    return [frame for frame in trace.frames if frame.function.role is FrameRole.CODE]
 
 
 def _latest(index: Index, function: str) -> Trace:

@@ -30,7 +30,7 @@ _VIRTUAL_FUNCTIONS = ".quad 0, 0\n.rept 64\n.quad nothing\n.endr\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class LinkedSymbols:
     """The needed libraries, needed symbols with versions (empty: any), and defined symbols of a library."""
 
     needed: frozenset[str]
@@ -61,7 +61,7 @@ def build_stubs(folder: Path) -> None:
         _compile(folder / library, symbols[library], version="" if library == OWN else library)
 
 
-def _read_library(path: Path) -> Linked:
+def _read_library(path: Path) -> LinkedSymbols:
     with path.open("rb") as file:
         elf: Any = ELFFile(file)
         tags = elf.get_section_by_name(".dynamic").iter_tags()
@@ -74,7 +74,7 @@ def _read_library(path: Path) -> Linked:
                 defined.add(symbol.name)
             elif symbol.name and symbol["st_info"]["bind"] != "STB_WEAK":
                 undefined.add((symbol.name, version))
-        return Linked(needed, frozenset(undefined), frozenset(defined))
+        return LinkedSymbols(needed, frozenset(undefined), frozenset(defined))
 
 
 def _symbol_versions(elf: Any, count: int) -> Iterator[str]:

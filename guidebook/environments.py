@@ -1,7 +1,8 @@
 """Create the environments of the guidebook's programs: Python environments, and plug-ins unpacked from wheels.
 
 They are created on first use in `build/guidebook/environments`. An incomplete environment is created again. An
-environment that cannot be created, for example without a network, raises LeftOutError, and the guidebook omits it.
+environment that cannot be created, for example without a network, raises SkippedEnvironmentError, and the guidebook
+omits it.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ FOLDER = ROOT / "build" / "guidebook" / "environments"
 _PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
-class LeftOutError(Exception):
+class SkippedEnvironmentError(Exception):
     """An environment cannot be created. The message has the reason and the remedy."""
 
 
 def make_python(recipe: PythonRecipe) -> Path:
-    """Return the interpreter of a recipe, and create its environment if missing. Raises LeftOutError."""
+    """Return the interpreter of a recipe, and create its environment if missing. Raises SkippedEnvironmentError."""
     if recipe.folder:
         return _find_folder_python(recipe)
     if not recipe.packages:
@@ -46,12 +47,12 @@ def make_python(recipe: PythonRecipe) -> Path:
 
 
 def get_file(download: Download) -> Path:
-    """Return the needed file of a package, and unpack the package if missing. Raises LeftOutError."""
+    """Return the needed file of a package, and unpack the package if missing. Raises SkippedEnvironmentError."""
     return get_folder(download) / download.file
 
 
 def get_folder(download: Download) -> Path:
-    """Return the folder of an unpacked package, and unpack the package if missing. Raises LeftOutError."""
+    """Return the folder of an unpacked package, and unpack the package if missing. Raises SkippedEnvironmentError."""
     folder = FOLDER / download.name
     if _is_complete(folder, download):
         return folder
@@ -65,7 +66,7 @@ def get_folder(download: Download) -> Path:
             archive.extractall(folder)
     shutil.rmtree(wheels)
     if not (folder / download.file).is_file():
-        raise LeftOutError(f"{download.package} has no file {download.file}.")
+        raise SkippedEnvironmentError(f"{download.package} has no file {download.file}.")
     _mark_complete(folder, download)
     return folder
 
@@ -75,7 +76,9 @@ def _build_stubs(name: str, libraries: Path) -> None:
         cuda_stubs.build_stubs(libraries)
     except (OSError, subprocess.CalledProcessError) as error:
         message = getattr(error, "stderr", "") or error
-        raise LeftOutError(f"{name} cannot be created: building stub CUDA libraries failed: {message}") from None
+        raise SkippedEnvironmentError(
+            f"{name} cannot be created: building stub CUDA libraries failed: {message}"
+        ) from None
 
 
 def _find_folder_python(recipe: PythonRecipe) -> Path:
@@ -84,7 +87,7 @@ def _find_folder_python(recipe: PythonRecipe) -> Path:
     if recipe.made_by:
         _run(recipe.name, [str(ROOT / recipe.made_by)])
     if not python.exists():
-        raise LeftOutError(f"{recipe.folder} has no Python.")
+        raise SkippedEnvironmentError(f"{recipe.folder} has no Python.")
     return python
 
 
@@ -93,7 +96,7 @@ def _find_interpreter(version: str) -> str:
         [str(ROOT / "scripts" / "find-python"), "venv", version], cwd=ROOT, capture_output=True, text=True
     )
     if found.returncode:
-        raise LeftOutError(f"Python {version} was not found. Install it with its venv module.")
+        raise SkippedEnvironmentError(f"Python {version} was not found. Install it with its venv module.")
     return found.stdout.strip()
 
 
@@ -102,7 +105,7 @@ def _run(name: str, command: list[str]) -> None:
     if done.returncode:
         errors = [line for line in done.stderr.splitlines() if "ERROR" in line or "error" in line]
         message = (errors or done.stderr.splitlines() or [f"status {done.returncode}"])[-1]
-        raise LeftOutError(
+        raise SkippedEnvironmentError(
             f"{name} cannot be created: {message}. Check the network and the free disk space, and try again."
         )
 

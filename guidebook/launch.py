@@ -22,7 +22,7 @@ _REMOVED_PREFIXES = ("FRAMEDEX_", "JAX_", "TPU_", "XLA_", "PJRT_", "PYTHON")
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class CreatedEnvironment:
     """A created environment: its interpreter, its plug-in, and the versions of its packages."""
 
     environment: Environment
@@ -31,17 +31,17 @@ class Ready:
     versions: tuple[str, ...]
 
 
-def prepare(environment: Environment) -> Ready:
-    """Create an environment if missing. Raises environments.LeftOutError."""
+def prepare(environment: Environment) -> CreatedEnvironment:
+    """Create an environment if missing. Raises environments.SkippedEnvironmentError."""
     python = environments.make_python(environment.python)
     plugin = environments.get_file(environment.plugin) if environment.plugin else None
-    return Ready(environment, python, plugin, _installed_versions(python))
+    return CreatedEnvironment(environment, python, plugin, _installed_versions(python))
 
 
-def build_command(recording: Recording, ready: Ready, captures: Path) -> tuple[list[str], dict[str, str]]:
+def build_command(recording: Recording, ready: CreatedEnvironment, captures: Path) -> tuple[list[str], dict[str, str]]:
     """Return the command that records into `captures`, and its environment variables.
 
-    Raises environments.LeftOutError if a package or the C compiler is unavailable.
+    Raises environments.SkippedEnvironmentError if a package or the C compiler is unavailable.
     """
     variables = _clean_environment(os.environ) | dict(recording.environment.variables)
     if recording.program.suffix == ".c":
@@ -77,18 +77,18 @@ def _compile_client(program: Path) -> str:
             subprocess.run(compiler, check=True, capture_output=True, text=True)
         except (OSError, subprocess.CalledProcessError) as error:
             message = getattr(error, "stderr", "") or error
-            raise environments.LeftOutError(f"{program.name} cannot be compiled: {message}") from None
+            raise environments.SkippedEnvironmentError(f"{program.name} cannot be compiled: {message}") from None
         folder.mkdir(exist_ok=True)
         output.replace(binary)
     return str(binary)
 
 
-def _library(ready: Ready) -> Path:
+def _library(ready: CreatedEnvironment) -> Path:
     """Return the library that a client loads: a real plug-in, which framedex intercepts, or framedex's own."""
     return ready.plugin or framedex_native.library_path()
 
 
-def _recording_variables(ready: Ready, captures: Path) -> dict[str, str]:
+def _recording_variables(ready: CreatedEnvironment, captures: Path) -> dict[str, str]:
     """Return the environment variables that make framedex record a client."""
     variables = {"FRAMEDEX_RECORD": "1", "FRAMEDEX_OUT": str(captures)}
     if ready.plugin is None:
@@ -111,11 +111,11 @@ def _installed_versions(python: Path) -> tuple[str, ...]:
         text=True,
     )
     if listed.returncode:
-        raise environments.LeftOutError(f"{python} does not run: {listed.stderr.strip()[-300:]}")
+        raise environments.SkippedEnvironmentError(f"{python} does not run: {listed.stderr.strip()[-300:]}")
     return tuple(line for line in listed.stdout.splitlines() if not line.startswith("framedex=="))
 
 
-def compute_key(recording: Recording, ready: Ready) -> str:
+def compute_key(recording: Recording, ready: CreatedEnvironment) -> str:
     """Return a digest of the program, its options, its environment's versions, and framedex's native part."""
     source = recording.program.read_bytes() + (HEADER.read_bytes() if recording.program.suffix == ".c" else b"")
     parts = [source, repr(recording).encode(), "\n".join(ready.versions).encode(), _native_digest()]

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from framedex.captures import capture_folders
 from guidebook import environments
-from guidebook.launch import Ready, build_command, compute_key, prepare
+from guidebook.launch import CreatedEnvironment, build_command, compute_key, prepare
 from guidebook.plan import Environment, Plan, PlanError, Recording
 
 FOLDER = environments.ROOT / "build" / "guidebook"
@@ -98,15 +98,15 @@ def record(recordings: Sequence[Recording], captures: Path, jobs: int) -> list[O
 
 
 @cache
-def _try_prepare(environment: Environment) -> Ready | None:
+def _try_prepare(environment: Environment) -> CreatedEnvironment | None:
     try:
         return prepare(environment)
-    except environments.LeftOutError as error:
+    except environments.SkippedEnvironmentError as error:
         _log(f"left out: {error}")
         return None
 
 
-def _record_one(recording: Recording, ready: Ready, captures: Path) -> Outcome:
+def _record_one(recording: Recording, ready: CreatedEnvironment, captures: Path) -> Outcome:
     """Record into a temporary folder, which replaces the previous captures if the program succeeds."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(dir=captures, prefix=".recording-") as folder:
@@ -124,14 +124,14 @@ def _record_one(recording: Recording, ready: Ready, captures: Path) -> Outcome:
     return Outcome(recording, seconds, problem)
 
 
-def _run(recording: Recording, ready: Ready, recorded: Path, work: Path) -> str:
+def _run(recording: Recording, ready: CreatedEnvironment, recorded: Path, work: Path) -> str:
     """Run a recording; return the problem, empty if it succeeded."""
     try:
         command, variables = build_command(recording, ready, recorded)
         done = subprocess.run(
             command, env=variables, cwd=work, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S
         )
-    except environments.LeftOutError as error:
+    except environments.SkippedEnvironmentError as error:
         return str(error)
     except subprocess.TimeoutExpired:
         return f"timed out after {TIMEOUT_S} s"
@@ -142,7 +142,7 @@ def _run(recording: Recording, ready: Ready, recorded: Path, work: Path) -> str:
     )
 
 
-def _is_recorded(recording: Recording, ready: Ready, captures: Path) -> bool:
+def _is_recorded(recording: Recording, ready: CreatedEnvironment, captures: Path) -> bool:
     try:
         key_file = json.loads((captures / recording.name / KEY_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from framedex.text_stacks import Format, TextFrame
+from framedex.text_stacks import StackFormat, TextFrame
 
 FOLDER = Path(__file__).parent / "fixtures" / "crash_texts"
 NO_FRAMES = "none"
@@ -102,7 +102,7 @@ def judge(
         same = waiting.get((each.first_line + 1, told_by(each)))
         if same:
             recognised.append((same.pop(0), each))
-        elif each.format is not Format.PLAIN:
+        elif each.format is not StackFormat.PLAIN:
             wrong.append(each)
     missed = tuple(frame for left in waiting.values() for frame in left)
     return Judged(tuple(recognised), missed, tuple(wrong))

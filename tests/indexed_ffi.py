@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from framedex.commands.main import cli
 from framedex.ffi.model import FfiTarget
 from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.ingest import SilentProgress, ingest_captures
 from framedex.model import FfiSite
 from tests.ffi_running import CPU, EXAMPLES, FfiRun, mock_tpu, run_ffi
 from tests.once import made_once
@@ -65,7 +65,7 @@ def make_index(folder: Path, *captures: Path) -> Path:
     """An index of captures and of the source of the example handlers."""
     path = folder / ".framedex" / "index.db"
     with Store(path) as store:
-        ingest_captures(store, captures, [EXAMPLES], Silence())
+        ingest_captures(store, captures, [EXAMPLES], SilentProgress())
     return path
 
 

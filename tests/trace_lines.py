@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from framedex.text_stacks import Format, read
+from framedex.text_stacks import StackFormat, read
 
 
 @dataclass(frozen=True)
@@ -22,5 +22,5 @@ def parse_trace(text: str) -> list[FrameLine]:
     return [
         FrameLine(frame.first_line, frame.place.path, frame.place.line, frame.function)
         for frame in read(text).frames()
-        if frame.format is Format.TRACE and frame.place is not None
+        if frame.format is StackFormat.TRACE and frame.place is not None
     ]

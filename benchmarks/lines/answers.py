@@ -11,9 +11,9 @@ from benchmarks.binaries import SourceTrees
 from benchmarks.lines.calls import Call
 from benchmarks.lines.libraries import Build
 from framedex.binaries import Binary
-from framedex.model import How
+from framedex.model import LocationEvidence
 from framedex.sources import match_symbol, short_name
-from framedex.sources.bodies import Bodies, find_calls_in_file
+from framedex.sources.bodies import FunctionBodies, find_calls_in_file
 from framedex.sources.frame_lines import FrameLines
 
 NO_LINE = ("no definition", "several definitions", "class only", "call not found")
@@ -24,7 +24,7 @@ _OPERATOR = re.compile(r"\boperator\W")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer about a call: a label (a `How`, or one of `NO_LINE`), the file, and lines, likeliest first."""
+    """The answer for a call: a label (`LocationEvidence` or one of `NO_LINE`), the file, and lines, likeliest first."""
 
     build: Build
     call: Call
@@ -82,7 +82,7 @@ class LibrarySources:
 
     def __init__(self, sources: Path) -> None:
         self._trees = SourceTrees([sources.resolve()])
-        self._bodies = Bodies(
+        self._bodies = FunctionBodies(
             self._trees.definitions, lambda path: find_calls_in_file(path, self._trees.definitions_in(path))
         )
 
@@ -99,18 +99,18 @@ class LibrarySources:
             how, found = match_symbol(
                 symbol, self._trees.definitions(short_name(symbol.symbol)), classes_named=self._trees.classes_named
             )
-            if how not in (How.DEFINITION, How.CANDIDATES) or found[0][1].end_line <= 0:
-                label = {None: NO_LINE[0], How.CLASS: NO_LINE[2]}.get(how, NO_LINE[1])
+            if how not in (LocationEvidence.DEFINITION, LocationEvidence.CANDIDATES) or found[0][1].end_line <= 0:
+                label = {None: NO_LINE[0], LocationEvidence.CLASS: NO_LINE[2]}.get(how, NO_LINE[1])
                 yield Answer(build, call, symbol.symbol, label, found[0][0] if found else "", ())
                 continue
             definitions = [(path, (each.line, each.end_line)) for path, each in found]
-            is_certain = how is How.DEFINITION
+            is_certain = how is LocationEvidence.DEFINITION
             places = lines.find_locations(definitions, self._bodies, binary, call.returns_to, [call.callee], is_certain)
             if places:
                 of_file = tuple(place.line for place in places if place.path == places[0].path)
                 yield Answer(build, call, symbol.symbol, str(places[0].how), places[0].path, of_file)
             else:
-                label = NO_LINE[3] if how is How.DEFINITION else NO_LINE[1]
+                label = NO_LINE[3] if how is LocationEvidence.DEFINITION else NO_LINE[1]
                 yield Answer(build, call, symbol.symbol, label, found[0][0], ())
 
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 from framedex import words
 from framedex.model import MergeOutcome, Metadata, StopReason
 from framedex.model.metadata import SHARED_FORMAT
-from framedex.model.scopes import Counted
+from framedex.model.scopes import CaptureScope
 from framedex.plaintext import printable
 from framedex.words import count
 
 if TYPE_CHECKING:
-    from framedex.model import AnswerOf, CaptureRow, Stops, Trace
+    from framedex.model import AnswerScope, CaptureRow, StopReasons, Trace
 
 UNNAMED_FRAMES = "its frames stay as module and offset."
 """The end of every sentence about a binary that gives no names."""
@@ -63,7 +63,7 @@ def why_cut_off(trace: Trace) -> str | None:
     return _TRUNCATED if trace.is_truncated and trace.outcome is MergeOutcome.MERGED else None
 
 
-def stopped_early(stops: Stops) -> str:
+def stopped_early(stops: StopReasons) -> str:
     """The reason why a capture ends before its program did, the calls it lacks, and the remedy."""
     why = " and ".join(_STOPPED_BY[reason][0] for reason in stops.reasons) or "no file could be made"
     missing = []
@@ -89,7 +89,7 @@ def is_shared(metadata_text: str) -> bool:
     return foreign is not None and foreign.format == SHARED_FORMAT
 
 
-def all_problems(stops: Stops, problems: Iterable[str]) -> tuple[str, ...]:
+def all_problems(stops: StopReasons, problems: Iterable[str]) -> tuple[str, ...]:
     """All problems of a capture; an early stop comes first."""
     return (*([stopped_early(stops)] if stops else []), *problems)
 
@@ -105,29 +105,37 @@ def doubts(problems: Iterable[str]) -> list[str]:
 OPTION = "--capture all for all of them"
 
 
-def answer_heading(answer: AnswerOf, remedy: str = OPTION, quoted: Callable[[str], str] = str) -> str:
+def answer_heading(answer: AnswerScope, remedy: str = OPTION, quoted: Callable[[str], str] = str) -> str:
     """The first line of an answer: its captures, and whether others are excluded, with the remedy that includes them.
 
     `quoted` formats the program's name.
     """
-    which = _which(answer, remedy)
-    return _named(answer.captures, quoted) + (f" ({which})" if which else "")
+    which = _describe_choice(answer, remedy)
+    return _describe_captures(answer.captures, quoted) + (f" ({which})" if which else "")
 
 
-def _named(captures: Sequence[CaptureRow], quoted: Callable[[str], str]) -> str:
+def device_answer_heading(answer: AnswerScope) -> str:
+    """The first line of an answer with device times or device memory: it also names the captures from the mock TPU."""
+    chosen = [capture for capture in answer.captures if capture.id in answer.on_mock]
+    if not chosen:
+        return answer_heading(answer)
+    of_some = "" if len(chosen) == len(answer.captures) else f"{_noun(chosen).lower()} {_ids(chosen)} "
+    return f"{answer_heading(answer)}, {of_some}on the mock TPU; device times are its CPU's"
+
+
+def _describe_captures(captures: Sequence[CaptureRow], quoted: Callable[[str], str]) -> str:
     if not captures:
         return "No capture with calls"
     commands = dict.fromkeys(words.command_short(printable(capture.command)) for capture in captures)
     program = quoted(next(iter(commands))) if len(commands) == 1 else words.count(len(commands), "program")
-    noun = "Capture" if len(captures) == 1 else "Captures"
-    return f"{noun} {_ids(captures)} of {program}, {words.clock(captures[0].started)}"
+    return f"{_noun(captures)} {_ids(captures)} of {program}, {words.clock(captures[0].started)}"
 
 
-def _which(answer: AnswerOf, remedy: str) -> str:
+def _describe_choice(answer: AnswerScope, remedy: str) -> str:
     count = len(answer.captures)
-    if answer.counted is Counted.ALL and count > 1:
+    if answer.counted is CaptureScope.ALL and count > 1:
         return f"all {count}"
-    if answer.counted is not Counted.LATEST or count >= answer.among:
+    if answer.counted is not CaptureScope.LATEST or count >= answer.among:
         return ""
     run = "one run, " if count > 1 else ""
     if not answer.about_place:
@@ -137,6 +145,10 @@ def _which(answer: AnswerOf, remedy: str) -> str:
     if answer.has_others:
         return f"{run}the latest {having}; {remedy}"
     return f"{run}of {answer.among} the only one {having}"
+
+
+def _noun(captures: Sequence[CaptureRow]) -> str:
+    return "Capture" if len(captures) == 1 else "Captures"
 
 
 def _ids(captures: Sequence[CaptureRow]) -> str:

@@ -11,83 +11,130 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from framedex import words
-from framedex.model import Cause
+from framedex.model import ChangeCause
 from framedex.model.costs import SAME_KEYS
 
 if TYPE_CHECKING:
-    from framedex.model import Change, Compiles, DeviceMemory, Held, OutOfMemory, PythonLine, Transfers, Waits
+    from framedex.model import (
+        CompileChange,
+        Compiles,
+        DeviceMemory,
+        LineMemory,
+        MemorySaving,
+        OutOfMemory,
+        ProgramPeak,
+        PythonLine,
+        TemporaryBuffer,
+        Transfers,
+        Waits,
+    )
 
 _MAX_NAMES = 2
 _MAX_VALUES = 6
-_CAUSES_WITHOUT_PREFIX = (Cause.SHAPE, Cause.DTYPE, Cause.ARGUMENTS, Cause.CONSTANTS)
+_CAUSES_WITHOUT_PREFIX = (ChangeCause.SHAPE, ChangeCause.DTYPE, ChangeCause.ARGUMENTS, ChangeCause.CONSTANTS)
 _CAUSE_PREFIXES = {
-    Cause.STATIC: "static argument ",
-    Cause.STATIC_DATA: "static data ",
-    Cause.PARAMETER: "parameter ",
-    Cause.SETTING: "JAX setting ",
-    Cause.OPTIONS: "compile option ",
+    ChangeCause.STATIC: "static argument ",
+    ChangeCause.STATIC_DATA: "static data ",
+    ChangeCause.PARAMETER: "parameter ",
+    ChangeCause.SETTING: "JAX setting ",
+    ChangeCause.OPTIONS: "compile option ",
 }
-_CAUSES_WITH_TYPES = (Cause.SHAPE, Cause.DTYPE, Cause.CODE)
+_CAUSES_WITH_TYPES = (ChangeCause.SHAPE, ChangeCause.DTYPE, ChangeCause.CODE)
+_OBJECT_ID = (
+    "the id of a Python object in the code, as custom_partitioning writes it: no other process can load this program"
+    " from JAX's persistent cache"
+)
 _WITHOUT_VALUES = {
-    Cause.SAME: "recompiled an identical program: a new `jit` wrapper (a lambda in a loop?), a cleared cache, or a"
-    " change that the program does not show (a weak type, a static argument, an unused argument)",
-    Cause.CODE: "other code for arguments of the same types: a static argument, a weak type, a value from outside the"
-    " function, or another function of this name",
+    ChangeCause.OBJECT_ID: _OBJECT_ID,
+    ChangeCause.SAME: (
+        "recompiled an identical program: a new `jit` wrapper (a lambda in a loop?), a cleared cache, or a"
+        " change that the program does not show (a weak type, a static argument, an unused argument)"
+    ),
+    ChangeCause.CODE: (
+        "other code for arguments of the same types: a static argument, a weak type, a value from outside the"
+        " function, or another function of this name"
+    ),
 }
 _WITH_KNOWN_ARGUMENTS = {
-    Cause.SAME: "recompiled an identical program: a new `jit` wrapper (a lambda in a loop?), a cleared cache, or a"
-    " changed JAX setting",
-    Cause.CODE: "other code for the same arguments: a value from outside the function, a changed JAX setting, or"
-    " another function of this name",
+    ChangeCause.SAME: (
+        "recompiled an identical program: a new `jit` wrapper (a lambda in a loop?), a cleared cache, or a"
+        " changed JAX setting"
+    ),
+    ChangeCause.CODE: (
+        "other code for the same arguments: a value from outside the function, a changed JAX setting, or"
+        " another function of this name"
+    ),
 }
 _WITH_KNOWN_KEYS = {
-    Cause.SAME: "recompiled an identical program of the same function and settings: a cleared or full cache, or"
-    " `jax.jit` with other options",
-    Cause.CODE: "other code of the same function for the same arguments: a value from outside the function changed",
+    ChangeCause.SAME: (
+        "recompiled an identical program of the same function and settings: a cleared or full cache, or"
+        " `jax.jit` with other options"
+    ),
+    ChangeCause.CODE: (
+        "other code of the same function for the same arguments: a value from outside the function changed"
+    ),
 }
 _ADVICE = {
-    Cause.DTYPE: "pass one dtype",
-    Cause.STATIC: "each new value compiles: pass it as an array, or reuse few values",
-    Cause.STATIC_DATA: "each new value compiles: keep one object, or make it an array",
-    Cause.FUNCTION: "define a function once and pass the same object",
+    ChangeCause.DTYPE: "pass one dtype",
+    ChangeCause.STATIC: "each new value compiles: pass it as an array, or reuse few values",
+    ChangeCause.STATIC_DATA: "each new value compiles: keep one object, or make it an array",
+    ChangeCause.FUNCTION: "define a function once and pass the same object",
 }
 _TYPE = re.compile(r"(?P<dtype>\w+)\[(?P<shape>\d+(?:,\d+)*)\]")
 _PARAMETER_PREFIXES = ("argument ", "unused argument ", "result ")
-_REASONS = {Cause.SAME: "an identical program", Cause.CODE: "other code"}
+_REASONS = {ChangeCause.SAME: "an identical program", ChangeCause.CODE: "other code", ChangeCause.OBJECT_ID: _OBJECT_ID}
 
 
 @dataclass(frozen=True, slots=True)
-class HeldOn:
-    """The memory that a line holds on a device, or the line's calls that failed there for lack of memory."""
+class LineMemoryOnDevice:
+    """The memory that a line holds on a device, or its part inside a program, or its calls that ran out of memory.
+
+    `temporaries` are the line's buffers at the peak of `device.program`.
+    """
 
     device: DeviceMemory
-    held: Held | None = None
+    memory: LineMemory | None = None
     failures: tuple[OutOfMemory, ...] = ()
+    temporaries: tuple[TemporaryBuffer, ...] = ()
 
     @property
     def line(self) -> PythonLine | None:
         """The line of the program."""
-        return self.held.line if self.held else self.failures[0].line
+        if self.memory:
+            return self.memory.line
+        return self.temporaries[0].line if self.temporaries else self.failures[0].line
+
+    @property
+    def temporary_size(self) -> int:
+        """The size of the temporaries in bytes."""
+        return sum(buffer.size for buffer in self.temporaries)
 
     @property
     def outward(self) -> tuple[PythonLine, ...]:
         """The lines that led to it, if known."""
-        return self.held.outward if self.held else ()
+        return self.memory.outward if self.memory else ()
 
     @property
     def latest_call(self) -> int:
         """The latest call of the line."""
-        return self.held.latest_call if self.held else self.failures[-1].call
+        if self.memory:
+            return self.memory.latest_call
+        if self.device.program is not None and self.temporaries:
+            return self.device.program.compile_call
+        return self.failures[-1].call
 
 
-def memory_by_line(devices: Iterable[DeviceMemory]) -> Iterator[HeldOn]:
-    """The memory that each line holds on each device, and the out-of-memory failures of each line."""
+def memory_by_line(devices: Iterable[DeviceMemory]) -> Iterator[LineMemoryOnDevice]:
+    """The memory that each line holds on each device, its part inside a program, and its out-of-memory failures."""
     for device in devices:
-        yield from (HeldOn(device, held) for held in device.lines)
+        yield from (LineMemoryOnDevice(device, held) for held in device.lines)
         failed: dict[PythonLine | None, list[OutOfMemory]] = {}
         for failure in device.failures:
             failed.setdefault(failure.line, []).append(failure)
-        yield from (HeldOn(device, failures=tuple(failures)) for failures in failed.values())
+        yield from (LineMemoryOnDevice(device, failures=tuple(failures)) for failures in failed.values())
+        for _, buffers in device.program.buffers_by_line() if device.program else ():
+            if certain := tuple(buffer for buffer in buffers if not buffer.is_near):
+                yield LineMemoryOnDevice(device, temporaries=certain)
 
 
 def compiles_kind(row: Compiles) -> str:
@@ -126,38 +173,38 @@ def compiles_details(rows: Sequence[Compiles]) -> list[str]:
     return found
 
 
-def _subject(change: Change) -> str:
+def _subject(change: CompileChange) -> str:
     """The differing item; an array argument has its name in the program: `x`, `params[0]["w"]`."""
     return change.parameter.replace("'", '"') or change.what
 
 
-def reason_text_with_types(change: Change) -> str:
+def reason_text_with_types(change: CompileChange) -> str:
     """A change in a few words, with the types of a parameter: `shape of x, float32[4..7, 8]`."""
     types = _fold_types(change.values) if change.parameter else None
     return f"{reason_text(change)}{f', {types.text}' if types else ''}"
 
 
-def change_text_with_advice(change: Change) -> str:
+def change_text_with_advice(change: CompileChange) -> str:
     """A change and the advice that avoids it: `x was float32[4,8], [7,8]; pad or bucket dimension 0`."""
     advice = _advice(change)
     return f"{change_text(change)}; {advice}" if advice else change_text(change)
 
 
-def _advice(change: Change) -> str:
-    if change.cause is Cause.SHAPE and (types := _fold_types(change.values)) is not None:
-        return f"pad or bucket dimension {types.varying[0]}" if len(types.varying) == 1 else ""
+def _advice(change: CompileChange) -> str:
+    if change.cause is ChangeCause.SHAPE and (types := _fold_types(change.values)) is not None:
+        return f"pad or bucket dimension {types.varying_dimensions[0]}" if len(types.varying_dimensions) == 1 else ""
     return _ADVICE.get(change.cause, "")
 
 
 @dataclass(frozen=True, slots=True)
-class _FoldedTypes:
+class _MergedTypes:
     """Several types of a parameter merged into one, and the indexes of the varying dimensions."""
 
     text: str
-    varying: tuple[int, ...]
+    varying_dimensions: tuple[int, ...]
 
 
-def _fold_types(values: Sequence[str]) -> _FoldedTypes | None:
+def _fold_types(values: Sequence[str]) -> _MergedTypes | None:
     """Merge `float32[4,8]` and `float32[7,8]` into `float32[4..7, 8]`; None unless dtype and rank are equal."""
     parsed = [found for value in values if (found := _TYPE.fullmatch(value)) is not None]
     shapes = [found["shape"].split(",") for found in parsed]
@@ -166,7 +213,7 @@ def _fold_types(values: Sequence[str]) -> _FoldedTypes | None:
     sizes = [sorted({int(size) for size in of_dimension}) for of_dimension in zip(*shapes, strict=True)]
     varying = tuple(dimension for dimension, several in enumerate(sizes) if len(several) > 1)
     shown = ", ".join(str(several[0]) if len(several) == 1 else f"{several[0]}..{several[-1]}" for several in sizes)
-    return _FoldedTypes(f"{parsed[0]['dtype']}[{shown}]", varying) if varying else None
+    return _MergedTypes(f"{parsed[0]['dtype']}[{shown}]", varying) if varying else None
 
 
 def failures_text(row: Compiles) -> str:
@@ -187,7 +234,7 @@ def compiles_total(rows: Sequence[Compiles]) -> str:
     return "; ".join(parts)
 
 
-def change_text(change: Change) -> str:
+def change_text(change: CompileChange) -> str:
     """A change as a sentence: `x was float32[1], [2], ... [19]`."""
     if not change.values:
         texts = _WITH_KNOWN_ARGUMENTS if change.what else _WITHOUT_VALUES
@@ -195,7 +242,7 @@ def change_text(change: Change) -> str:
             texts = _WITH_KNOWN_KEYS
         return texts.get(change.cause, change.what or change.cause.value)
     values = _drop_repeated_dtypes(change.values) if change.cause in _CAUSES_WITH_TYPES else list(change.values)
-    if change.cause is Cause.FUNCTION:
+    if change.cause is ChangeCause.FUNCTION:
         return _function_text(change)
     if len(values) > _MAX_VALUES:
         values = [*values[: _MAX_VALUES // 2], "...", values[-1]]
@@ -205,7 +252,7 @@ def change_text(change: Change) -> str:
     return f"{about}{_subject(change)} {verb} {', '.join(values)}".replace(", ...,", ", ...")
 
 
-def _function_text(change: Change) -> str:
+def _function_text(change: CompileChange) -> str:
     """The functions that differ: `<lambda> is a new function object`."""
     traced = re.findall(r"[^(),]*\S at [^\s,)]+:\d+", ", ".join(change.values))
     named = map(str.strip, traced) if traced else (re.sub(r" #\w+", "", value) for value in change.values)
@@ -216,23 +263,23 @@ def _function_text(change: Change) -> str:
     return f"{' and '.join(names[:_MAX_NAMES])} {verb}, which JAX has not traced before"
 
 
-def reason_text(change: Change) -> str:
+def reason_text(change: CompileChange) -> str:
     """A change in a few words: `shape of x`."""
     name = _subject(change)
     if change.cause in _CAUSE_PREFIXES:
         return _CAUSE_PREFIXES[change.cause] + name
-    if change.cause is Cause.ARGUMENTS or change.cause.value == change.what:
+    if change.cause is ChangeCause.ARGUMENTS or change.cause.value == change.what:
         return name
-    if change.cause is not Cause.CODE and change.what.startswith(_PARAMETER_PREFIXES):
+    if change.cause is not ChangeCause.CODE and change.what.startswith(_PARAMETER_PREFIXES):
         return f"{change.cause.value} of {name}"
     return _REASONS.get(change.cause) or f"{change.cause.value}: {name}"
 
 
-def program_text(function: str, change: Change) -> str:
+def program_text(function: str, change: CompileChange) -> str:
     """A difference between two compilations of a function: `step: shape of x float32[8] -> float32[16]`."""
     if len(change.values) != 2:
         return f"{function}: {change_text(change) if change.values else reason_text(change)}"
-    what = f", {_subject(change)}" if change.cause is Cause.CODE else ""
+    what = f", {_subject(change)}" if change.cause is ChangeCause.CODE else ""
     return f"{function}: {reason_text(change)}{what} {' -> '.join(change.values)}"
 
 
@@ -274,37 +321,44 @@ def transfers_total(rows: Sequence[Transfers]) -> str:
     return f"{count}, {implicit:,} of them implicit, {_format_size(rows)}"
 
 
-def memory_kind(row: HeldOn) -> str:
-    """The capture, the device, and whether the row is about failures, which distinguish the rows of a line."""
-    return f"capture {row.device.capture}, {device_name(row.device)}{'' if row.held else ', failures'}"
+def memory_kind(row: LineMemoryOnDevice) -> str:
+    """The capture, the device, and the subject of the row, which distinguish the rows of a line."""
+    subject = "" if row.memory else ", inside a program" if row.temporaries else ", failures"
+    return f"capture {row.device.capture}, {device_name(row.device)}{subject}"
 
 
-def memory_text(rows: Sequence[HeldOn]) -> str:
+def memory_text(rows: Sequence[LineMemoryOnDevice]) -> str:
     """Summary of memory: `holds 1.2 GiB at the peak, leaks 4 KiB a step`. Of several devices, the maximum."""
-    held = [row.held for row in rows if row.held]
+    held = [row.memory for row in rows if row.memory]
     parts = []
     if held:
         peaks = [each.at_peak for each in held]
         of = f" of {'each of ' * (len(set(peaks)) == 1)}{len(peaks)} devices" if len(peaks) > 1 else ""
         at_most = "at most " * (len(set(peaks)) > 1)
         if max(peaks):
-            parts.append(f"holds {at_most}{words.size(max(peaks))} at the peak{of}")
+            temporaries = max(each.temporaries for each in held)
+            runs = f", {words.size(temporaries)} of it temporaries of what it runs" if temporaries else ""
+            parts.append(f"holds {at_most}{words.size(max(peaks))} at the peak{of}{runs}")
         else:
             parts.append(f"holds at most {words.size(max(each.most for each in held))}, nothing at the peak{of}")
         growth = max(each.growth for each in held)
         parts += [f"leaks {words.size(growth)} a step"] if growth else []
+    inside = max((row for row in rows if row.temporaries), key=lambda row: row.temporary_size, default=None)
+    if inside is not None and inside.device.program is not None:
+        function = inside.device.program.function or "its program"
+        parts.append(f"computes {words.size(inside.temporary_size)} of the temporaries at the peak of {function}")
     failures = sum(len(row.failures) for row in rows)
     parts += [f"ran out of memory {_format_count(failures)}"] if failures else []
     return ", ".join(parts)
 
 
-def memory_details(rows: Sequence[HeldOn]) -> list[str]:
+def memory_details(rows: Sequence[LineMemoryOnDevice]) -> list[str]:
     """For each device: the number of buffers, the growth and the failed calls."""
     found = []
     for row in rows:
         name = device_name(row.device)
-        if row.held:
-            held = row.held
+        if row.memory:
+            held = row.memory
             found.append(
                 f"{name}: {held.buffers_at_peak:,} of {words.count(held.buffers, 'buffer')} at the peak, at most"
                 f" {words.size(held.most)} at a time, {words.size(held.at_end)} at the end"
@@ -312,6 +366,10 @@ def memory_details(rows: Sequence[HeldOn]) -> list[str]:
             if held.growth:
                 left = f"each of {held.rounds:,} rounds leaves {words.size(held.growth)}"
                 found.append(f"{name}: {left}: a leak, or what is meant to be kept")
+        for buffer in row.temporaries:
+            op = buffer.op or buffer.opcode
+            use = f"last used by {buffer.last_instruction}"
+            found.append(f"{name}: {words.size(buffer.size)}, {buffer.shape} by {op}, {use}")
         for failure in row.failures:
             requested = f" when {words.size(failure.wanted)} were requested" if failure.wanted is not None else ""
             alive = f"{words.size(failure.alive)} alive"
@@ -319,7 +377,28 @@ def memory_details(rows: Sequence[HeldOn]) -> list[str]:
     return found
 
 
-def memory_total(rows: Sequence[HeldOn]) -> str:
+_SAVING_CHANGES = {
+    "remat": "compute the values of this line again in the backward pass (jax.checkpoint):",
+    "donate": "donate `{what}`, if it is not used afterwards (donate_argnums)",
+    "batch": "halve the dimension of {what} that the arguments share, such as a batch",
+}
+
+
+def saving_text(saving: MemorySaving) -> str:
+    """The estimated saving of a change, and the change. For `remat` the line follows."""
+    return f"saves about {words.size(saving.size)}: {_SAVING_CHANGES[saving.change].format(what=saving.what)}"
+
+
+def temporaries_source(program: ProgramPeak) -> str:
+    """Where the buffers at the peak of a program come from; an estimate has its difference to the reported size."""
+    if program.is_exact:
+        return "as the compiler placed them"
+    difference = program.peak - program.temporaries
+    more = "more" if difference > 0 else "less"
+    return f"estimated from shapes ({words.size(abs(difference))} {more} than reported)"
+
+
+def memory_total(rows: Sequence[LineMemoryOnDevice]) -> str:
     """The peak memory: `peak 113 KiB`. Of several devices, the highest peak."""
     devices = {(row.device.capture, row.device.device): row.device for row in rows}
     if not devices:

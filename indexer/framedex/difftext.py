@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.capturetext import answer_heading
-from framedex.diff.model import IN_THE_RUNTIME, About, Verdict
-from framedex.model.scopes import Counted
+from framedex.diff.model import IN_THE_RUNTIME, CostTrend, DiffAspect
+from framedex.model.scopes import CaptureScope
 
 if TYPE_CHECKING:
-    from framedex.diff.model import Differences, OfLine, Quantity, Side
-    from framedex.diff.stack_paths import Run
+    from framedex.diff.model import Differences, DiffSide, LineDiff, Quantity
+    from framedex.diff.stack_paths import FrameRun
 
 _NONE = "none"
-_REASONS = (About.COMPILES, About.TIMES, About.BYTES, About.CALLS)
+_REASONS = (DiffAspect.COMPILES, DiffAspect.TIMES, DiffAspect.BYTES, DiffAspect.CALLS)
 _VERDICTS = {
-    Verdict.WORSE: "got worse",
-    Verdict.BETTER: "got better",
-    Verdict.OTHER: "changed without a cost",
+    CostTrend.WORSE: "got worse",
+    CostTrend.BETTER: "got better",
+    CostTrend.OTHER: "changed without a cost",
 }
 _FRAMES_AT_EACH_END = 2  # frames shown at each end of a run
 
@@ -40,9 +40,9 @@ def amount_text(quantity: Quantity, number: int | None) -> str:
     """One of the two numbers with its unit; `none` for None."""
     if number is None:
         return _NONE
-    if quantity.about is About.TIMES:
+    if quantity.about is DiffAspect.TIMES:
         return words.duration(number)
-    return words.size(number) if quantity.about is About.BYTES else f"{number:,}"
+    return words.size(number) if quantity.about is DiffAspect.BYTES else f"{number:,}"
 
 
 def versions_text(differences: Differences) -> list[str]:
@@ -55,12 +55,12 @@ def versions_text(differences: Differences) -> list[str]:
     ]
 
 
-def side_heading(side: Side) -> str:
+def side_heading(side: DiffSide) -> str:
     """The heading of a side: its captures, without a remark about other captures."""
-    return answer_heading(replace(side.answer, counted=Counted.CHOSEN))
+    return answer_heading(replace(side.answer, counted=CaptureScope.CHOSEN))
 
 
-def path_section_text(run: Run) -> str:
+def path_section_text(run: FrameRun) -> str:
     """The first and the last frames of a run, and the number of calls through the last frame."""
     names = [each.function for each in run.frames]
     hidden = len(names) - 2 * _FRAMES_AT_EACH_END
@@ -72,7 +72,7 @@ def path_section_text(run: Run) -> str:
     return f"{' > '.join(names)}  {calls}"
 
 
-def line_reasons(line: OfLine) -> list[str]:
+def line_reasons(line: LineDiff) -> list[str]:
     """The differences of a line: reasons for different programs, then compilations, times, bytes and calls."""
     figures = sorted(line.quantities, key=lambda each: _REASONS.index(each.about))
     shown = [quantity_text(each) for each in figures if each.name != IN_THE_RUNTIME]
@@ -81,10 +81,10 @@ def line_reasons(line: OfLine) -> list[str]:
     return [*line.why, *shown]
 
 
-def verdicts_text(verdicts: Sequence[Verdict], unchanged: int) -> str:
+def verdicts_text(verdicts: Sequence[CostTrend], unchanged: int) -> str:
     """The numbers of worse, better, differing and unchanged lines, as a sentence."""
     counts = Counter(verdicts)
-    parts = [f"{words.count(counts[verdict], 'line')} {_VERDICTS[verdict]}" for verdict in Verdict if counts[verdict]]
+    parts = [f"{words.count(counts[verdict], 'line')} {_VERDICTS[verdict]}" for verdict in CostTrend if counts[verdict]]
     same = f"{words.count(unchanged, 'line')} unchanged"
     return f"{', '.join([*parts, same])}."
 

@@ -42,12 +42,12 @@ def split_headline(message: str) -> tuple[str, str]:
     return first.removesuffix(_TRACEBACK) + exception, f"{frame['path']}:{frame['line']}{function}"
 
 
-def abbreviate_message(message: str, most: int = MAX_LINES) -> Sequence[str]:
-    """At most `most` lines of a message: the first, and the last ones, which name the exception and its source line."""
+def abbreviate_message(message: str, limit: int = MAX_LINES) -> Sequence[str]:
+    """At most `limit` lines of a message: the first, and the last ones, which name the exception and its line."""
     lines = message.rstrip("\n").split("\n")
-    if len(lines) <= most:
+    if len(lines) <= limit:
         return lines
-    left_out = len(lines) - most + 1
+    left_out = len(lines) - limit + 1
     return [lines[0], f"  … {left_out:,} lines left out", *lines[1 + left_out :]]
 
 

@@ -89,7 +89,7 @@ def program_on_path(name: str, search_path: str | None = None) -> str | None:
     """The absolute path of a program by name; None if not found. A path is returned unchanged."""
     if os.path.dirname(name):  # noqa: PTH120 - no Path: a trailing slash counts
         return name
-    import shutil  # it imports every archive format, and most importers of this module start no program
+    import shutil
 
     return shutil.which(name, path=absolute_search_path(search_path))  # noqa: TID251
 

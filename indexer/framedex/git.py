@@ -36,7 +36,7 @@ class Git:
     def __init__(self, folder: Path, patience: float = _TIMEOUT_S, objects: Sequence[Path] = ()) -> None:
         """Run git in `folder`, at most `patience` seconds per command, with `objects` as additional object folders."""
         self._folder = folder
-        self._patience = patience
+        self._timeout_s = patience
         self._objects = objects
         self.overrides: Mapping[str, str] = {}
         self.error = ""
@@ -53,12 +53,12 @@ class Git:
                 stdin=None if given else subprocess.DEVNULL,
                 input=given or None,
                 capture_output=True,
-                timeout=self._patience,
+                timeout=self._timeout_s,
                 check=False,
                 env=git_environment(self.overrides, objects=self._objects),
             )
         except subprocess.TimeoutExpired:
-            self.error = f"it took more than {self._patience:.0f} s"
+            self.error = f"it took more than {self._timeout_s:.0f} s"
             return None
         except (OSError, ValueError) as error:  # ValueError: a zero byte in a name
             self.error = str(error)
@@ -110,7 +110,7 @@ def _command(git: str, folder: Path, arguments: Sequence[str]) -> list[str | Pat
 
 
 def git_environment(overrides: Mapping[str, str], protocols: str = "", objects: Sequence[Path] = ()) -> dict[str, str]:
-    """This process's environment, without variables that make git change repository, prompt, lock, fetch or translate.
+    """The environment for git: no variable makes it change repository, prompt, lock, fetch or translate.
 
     `overrides` is passed as environment variables: on the command line, a name ends at its first `=`.
     """

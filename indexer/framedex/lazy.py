@@ -7,6 +7,7 @@ modules on first use lets a verb import only the modules it needs.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from importlib import import_module
 from typing import Generic, TypeVar, cast
@@ -17,10 +18,10 @@ def compiled_on_use(text: str, flags: int = 0) -> re.Pattern[str]:
 
     It has all methods of a pattern, but the `re` of its matches is the compiled pattern, not this object.
     """
-    return cast("re.Pattern[str]", _Uncompiled(text, flags))
+    return cast("re.Pattern[str]", _LazyPattern(text, flags))
 
 
-class _Uncompiled:
+class _LazyPattern:
     """Forwards to the methods of its pattern, each resolved on first use."""
 
     def __init__(self, text: str, flags: int) -> None:
@@ -38,11 +39,11 @@ Kept = TypeVar("Kept")
 _OVERHEAD = 500  # per entry, in addition to its texts
 
 
-class Recall(Generic[Key, Kept]):
+class TextCache(Generic[Key, Kept]):
     """Caches values by key. When their texts exceed `most` characters in total, all are dropped."""
 
-    def __init__(self, most: int = 8 << 20) -> None:
-        self._max_weight = most
+    def __init__(self, limit: int = 8 << 20) -> None:
+        self._max_weight = limit
         self._weight = 0
         self._cached_values: dict[Key, Kept] = {}
 
@@ -71,12 +72,17 @@ class Recall(Generic[Key, Kept]):
 
 
 def export_lazily(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
-    """The `__getattr__` (PEP 562) of a package that exports names of its modules; `modules` has the names by module."""
+    """The `__getattr__` (PEP 562) of a package that exports names of its modules; `modules` has the names by module.
+
+    Each name is looked up once.
+    """
     home = {name: module for module, names in modules.items() for name in names}
 
     def find(name: str) -> object:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{home[name]}"), name)
+        value = getattr(import_module(f"{package}.{home[name]}"), name)
+        setattr(sys.modules[package], name, value)  # later uses do not come here
+        return value
 
     return find

@@ -1,7 +1,7 @@
 """The compiled part of framedex, imported on demand, and the errors if it is missing.
 
-It is built for one kind of system. On other systems, reading an index still works. So an error is raised only when one
-of these modules is needed: one that a user can act on, instead of ImportError.
+It is built for one kind of system. On other systems, reading an index still works. Modules that need it raise an error
+with a remedy instead of ImportError.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def __getattr__(name: str) -> Any:
 
 def unsupported_system() -> str | None:
     """The reason why this system has no native part, such as `macOS`; None if it is supported."""
-    import platform  # only needed without a native part
+    import platform
 
     oldest, newest = SUPPORTED_PYTHONS
     if not oldest <= sys.version_info[:2] <= newest:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from framedex.model import How, Stale, is_of_nearest_release
+from framedex.model import LocationEvidence, Staleness, is_of_nearest_release
+from framedex.model.locations import is_unchanged_between_releases
 from framedex.plaintext import truncate, visible
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def place_text(path: str, line: int) -> str:
 
 def location_labels(location: Location) -> list[str]:
     """The labels of a line: precision unless exact, `nearest release` for another release's sources, and staleness."""
-    known = [location.how.value] * (location.how is not How.EXACT)
+    known = [location.how.value] * (location.how is not LocationEvidence.EXACT)
     return known + release_labels(location) + stale_labels(location)
 
 
@@ -45,6 +46,8 @@ def recorded_text_labels(location: Location) -> list[str]:
 
 def release_labels(location: Location) -> list[str]:
     """The label of a location in another release's sources, for a recorded release with unknown sources."""
+    if is_unchanged_between_releases(location.path):
+        return ["same in both neighbouring releases"]
     return ["nearest release"] * is_of_nearest_release(location.path)
 
 
@@ -59,10 +62,10 @@ def stale_labels(location: Location) -> list[str]:
     """The label of a line whose file has changed since it was recorded or indexed."""
     if location.stale is None:
         return []
-    if location.stale is Stale.UNKNOWN:
+    if location.stale is Staleness.UNKNOWN:
         return ["file changed since"]
     return [
         f"moved from line {location.moved_from}"
-        if location.stale is Stale.MOVED
+        if location.stale is Staleness.MOVED
         else f"was line {location.moved_from}, edited since"
     ]

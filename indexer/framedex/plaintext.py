@@ -33,9 +33,9 @@ def restore(text: str) -> str:
     return _ESCAPE.sub(_character, text)
 
 
-def truncate(text: str, most: int) -> str:
-    """The text with at most `most` characters; an ellipsis replaces the end of a longer text."""
-    return text if len(text) <= most else f"{text[: max(most - 1, 0)]}…"
+def truncate(text: str, limit: int) -> str:
+    """The text with at most `limit` characters; an ellipsis replaces the end of a longer text."""
+    return text if len(text) <= limit else f"{text[: max(limit - 1, 0)]}…"
 
 
 def shell_word(text: str) -> str:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
 
-class Advance(Protocol):
+class AdvanceCallback(Protocol):
     """Receives the number of units just done, and optionally the number of calls in them."""
 
     def __call__(self, amount: int, /, calls: int = 0) -> None:
@@ -17,7 +17,7 @@ class Advance(Protocol):
 class Progress(Protocol):
     """A listener: `task` opens a piece of work and returns a function that reports finished units."""
 
-    def task(self, description: str, total: int | None) -> AbstractContextManager[Advance]:
+    def task(self, description: str, total: int | None) -> AbstractContextManager[AdvanceCallback]:
         """Start a piece of work of `total` units (None: unknown)."""
         ...
 
@@ -26,10 +26,10 @@ class Progress(Protocol):
         ...
 
 
-class Silence:
+class SilentProgress:
     """A listener that ignores everything."""
 
-    def task(self, description: str, total: int | None) -> AbstractContextManager[Advance]:
+    def task(self, description: str, total: int | None) -> AbstractContextManager[AdvanceCallback]:
         """Ignore the work."""
         return nullcontext(_ignore)
 
@@ -37,12 +37,12 @@ class Silence:
         """Ignore the note."""
 
 
-class Looking:
+class QueryProgress:
     """Reports the progress of a query that reads many calls, in any of its parts."""
 
     def __init__(self) -> None:
-        self.listener: Progress = Silence()
-        self._advance: Advance = _ignore
+        self.listener: Progress = SilentProgress()
+        self._advance: AdvanceCallback = _ignore
         self._reads = self._reported = 0
         self._calls_per_read = 1.0
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from framedex.errors import raise_if_limit
 
 MAX_FILE_BYTES = 16 << 20
-"""The most bytes to read of a file: a larger source file is generated data, and no other file grows so large."""
+"""The maximum number of bytes to read: larger source files are generated data, and no other file is as large."""
 
 
 def open_regular(path: Path) -> io.BufferedReader:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from framedex.model.guidebook import Passed, Road
+from framedex.model.guidebook import DisplayedFrame, PathNode
 
 MAX_FRAMES = 400
 """The maximum number of frames in the trees of a function."""
@@ -14,12 +14,12 @@ MAX_FRAMES = 400
 _NUMBERED = re.compile(r"(?<=\$_)\d+|(?<=#)\d+(?=\})|\+0x[0-9a-f]+(?= \(unnamed)")
 
 
-def place_key(passed: Passed) -> Hashable:
+def place_key(passed: DisplayedFrame) -> Hashable:
     """The node key of a frame: its function and its source line."""
     return passed.function, passed.language, passed.place
 
 
-def function_key(passed: Passed) -> Hashable:
+def function_key(passed: DisplayedFrame) -> Hashable:
     """A node key that ignores the line, which moves from release to release."""
     return name_in_any_build(passed.function), passed.language
 
@@ -31,7 +31,7 @@ def name_in_any_build(function: str) -> str:
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    first: Passed
+    first: DisplayedFrame
     calls: int = 0
     below: dict[Hashable, _Node] = field(default_factory=dict)
     is_shown: bool = False
@@ -43,47 +43,49 @@ class RoadTrees:
     `known_by` returns the node key of a frame.
     """
 
-    def __init__(self, known_by: Callable[[Passed], Hashable] = place_key) -> None:
+    def __init__(self, known_by: Callable[[DisplayedFrame], Hashable] = place_key) -> None:
         self._roots: dict[Hashable, _Node] = {}
         self._known_by = known_by
         self._left_out = 0
 
-    def add_path(self, way: Sequence[Passed], calls: int) -> None:
+    def add_path(self, frames: Sequence[DisplayedFrame], calls: int) -> None:
         """Add calls with this stack path. A path without frames is in no tree."""
         at = self._roots
-        for passed in way:
+        for passed in frames:
             at = self._count_node(at, passed, calls).below
 
-    def add_trees(self, roads: Iterable[Road], left_out: int) -> None:
-        """Add trees built from other calls, and the number of those calls that the trees lack."""
+    def add_trees(self, roads: Iterable[PathNode], left_out: int) -> None:
+        """Add trees of other calls, and the number of their calls that were cut off."""
         self._left_out += left_out
         pending = [(road, self._roots) for road in roads]
         while pending:
             road, at = pending.pop()
-            node = self._count_node(at, Passed(road.function, road.language, road.place, road.folded), road.calls)
+            node = self._count_node(
+                at, DisplayedFrame(road.function, road.language, road.place, road.folded), road.calls
+            )
             pending.extend((each, node.below) for each in road.roads)
 
-    def cut(self, most: int = MAX_FRAMES) -> tuple[tuple[Road, ...], int]:
-        """The trees, limited to the `most` frames with the most calls, and the number of calls cut off somewhere."""
+    def cut(self, limit: int = MAX_FRAMES) -> tuple[tuple[PathNode, ...], int]:
+        """The trees, limited to the `limit` frames with the most calls, and the number of calls cut off somewhere."""
         everything = list(self._roots.values())
         for node in everything:  # grows while iterating: callers come before their callees
             everything.extend(node.below.values())
         everything.sort(key=lambda node: -node.calls)  # stable: no callee comes before its caller
         for position, node in enumerate(everything):
-            node.is_shown = position < most
+            node.is_shown = position < limit
         return _roads(self._roots), self._left_out + _cut_off(self._roots)
 
-    def _count_node(self, at: dict[Hashable, _Node], passed: Passed, calls: int) -> _Node:
-        node = at.setdefault(self._known_by(passed), _Node(passed))
+    def _count_node(self, children: dict[Hashable, _Node], passed: DisplayedFrame, calls: int) -> _Node:
+        node = children.setdefault(self._known_by(passed), _Node(passed))
         node.calls += calls
         return node
 
 
-def _roads(nodes: dict[Hashable, _Node]) -> tuple[Road, ...]:
+def _roads(nodes: dict[Hashable, _Node]) -> tuple[PathNode, ...]:
     shown = [node for node in nodes.values() if node.is_shown]
     shown.sort(key=lambda node: (-node.calls, node.first.function, node.first.place.text))
     return tuple(
-        Road(
+        PathNode(
             each.first.function,
             each.first.language,
             each.first.place,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from framedex.errors import SystemLimitError
 from framedex.folders import folders_upwards, is_allowed_index_path, leads_inside
-from framedex.model.scopes import Counted
+from framedex.model.scopes import CaptureScope
 from framedex.path_resolution.files import PathRule
 from framedex.regularfile import read_regular
 from framedex.words import nearest_name
@@ -58,7 +58,7 @@ class Settings:
     mirrors: Mapping[str, str] = field(default_factory=dict)
     index: Path | None = None
     guidebook: str = ""
-    captures: Counted = Counted.LATEST
+    captures: CaptureScope = CaptureScope.LATEST
     budgets: Mapping[str, object] = field(default_factory=dict)
     editor: Mapping[str, object] = field(default_factory=dict)
     file: Path | None = None
@@ -97,7 +97,7 @@ class Settings:
         from `defaults`. Unless the settings are the user's own (`is_users`), they may not redirect output elsewhere or
         add other source folders.
         """
-        reading = _Reading(folder, origin, is_users)
+        reading = _SettingsReader(folder, origin, is_users)
         settings = defaults or cls()
         for key, value in values.items():
             if key in _READERS:
@@ -112,7 +112,7 @@ def setting_keys() -> list[str]:
     return sorted(_READERS)
 
 
-class _Reading:
+class _SettingsReader:
     """The values of one source, and the problems found in them."""
 
     def __init__(self, folder: Path, origin: str, is_users: bool) -> None:
@@ -139,7 +139,7 @@ class _Reading:
             if not isinstance(before, str) or not before:
                 self._report_wrong_value("path-map", remedy)
             elif path := self._path("path-map", after, remedy):
-                rules.append(PathRule(before, path))
+                rules.append(PathRule(before, path, not self._is_users and not leads_inside(path, self._folder)))
                 self._report_unknown_keys("path-map", each, ("from", "to"))
         return replace(settings, path_map=tuple(rules))
 
@@ -162,7 +162,7 @@ class _Reading:
         return replace(settings, links=links)
 
     def mirrors(self, settings: Settings, value: object) -> Settings:
-        from framedex.fetching.addresses import address_problem, is_local  # few projects set mirrors
+        from framedex.fetching.addresses import address_problem, is_local
 
         if not isinstance(value, Mapping):
             self._report_wrong_value("mirrors", 'write a table: xla = "https://git.example.org/xla.git"')
@@ -207,7 +207,7 @@ class _Reading:
         return replace(settings, guidebook=str(folder)) if folder is not None else settings
 
     def captures(self, settings: Settings, value: object) -> Settings:
-        rules = {rule.value: rule for rule in (Counted.LATEST, Counted.ALL)}
+        rules = {rule.value: rule for rule in (CaptureScope.LATEST, CaptureScope.ALL)}
         if isinstance(value, str) and value in rules:
             return replace(settings, captures=rules[value])
         self._report_wrong_value("captures", 'write "latest" or "all"')
@@ -248,16 +248,16 @@ class _Reading:
         self.problems.append(f"{self._origin}: the value of {key} is not understood; {remedy}.")
 
 
-_READERS: Mapping[str, Callable[[_Reading, Settings, object], Settings]] = {
-    "sources": _Reading.sources,
-    "path-map": _Reading.path_map,
-    "links": _Reading.links,
-    "mirrors": _Reading.mirrors,
-    "index": _Reading.index,
-    "guidebook": _Reading.guidebook,
-    "captures": _Reading.captures,
-    "budgets": _Reading.budgets,
-    "editor": _Reading.editor,
+_READERS: Mapping[str, Callable[[_SettingsReader, Settings, object], Settings]] = {
+    "sources": _SettingsReader.sources,
+    "path-map": _SettingsReader.path_map,
+    "links": _SettingsReader.links,
+    "mirrors": _SettingsReader.mirrors,
+    "index": _SettingsReader.index,
+    "guidebook": _SettingsReader.guidebook,
+    "captures": _SettingsReader.captures,
+    "budgets": _SettingsReader.budgets,
+    "editor": _SettingsReader.editor,
 }
 
 
@@ -269,7 +269,7 @@ def _unknown_key_problem(origin: str, key: str, known: Sequence[str]) -> str:
 
 
 def _is_template(text: str) -> bool:
-    import string  # few projects set links
+    import string
 
     try:
         fields = [name for _, name, _, _ in string.Formatter().parse(text) if name is not None]
@@ -309,7 +309,7 @@ def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
         return None, []
     if _estimate_parse_steps(text) > _MAX_PARSE_STEPS:
         return None, [f"{file} cannot be read: its keys have too many dots; shorten them."]
-    import tomllib  # most projects have no settings, and every command looks for them
+    import tomllib
 
     try:
         values: object = tomllib.loads(text.decode())

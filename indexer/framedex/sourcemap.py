@@ -268,12 +268,12 @@ def _decode_definitions(
     strings: Sequence[str], columns: Sequence[Sequence[int]], calls: Iterator[str | None]
 ) -> Iterator[DefinitionRow]:
     names, keys, kinds, parameters, _, lengths, flags, _ = columns
-    _check(_all_within((*names, *keys, *kinds), 0, len(strings)), "a string is missing")
-    _check(_all_within(parameters, -1, len(strings)), "a string is missing")
-    _check(_all_within(flags, 0, 4), "a definition is none")
+    _check(_are_in_range((*names, *keys, *kinds), 0, len(strings)), "a string is missing")
+    _check(_are_in_range(parameters, -1, len(strings)), "a string is missing")
+    _check(_are_in_range(flags, 0, 4), "a definition is none")
     lines = list(accumulate(columns[4]))
     ends = [line + length for line, length in zip(lines, lengths, strict=True)]
-    _check(_all_within(lines, 1, _MOST) and _all_within(ends, 0, _MOST), "a line is none")
+    _check(_are_in_range(lines, 1, _MOST) and _are_in_range(ends, 0, _MOST), "a line is none")
     for name, key, kind, written, line, end, flag in zip(
         names, keys, kinds, parameters, lines, ends, flags, strict=True
     ):
@@ -286,14 +286,14 @@ def _decode_calls(
 ) -> Iterator[str | None]:
     """The calls of each definition as JSON for the index."""
     deltas, kinds, callees, written = columns
-    _check(_all_within(counts, 0, _MOST) and sum(counts) == len(deltas), "a call is missing")
-    _check(_all_within((*kinds, *callees), 0, len(strings)), "a string is missing")
-    _check(_all_within(written, -1, len(strings)), "a string is missing")
+    _check(_are_in_range(counts, 0, _MOST) and sum(counts) == len(deltas), "a call is missing")
+    _check(_are_in_range((*kinds, *callees), 0, len(strings)), "a string is missing")
+    _check(_are_in_range(written, -1, len(strings)), "a string is missing")
     end = 0
     for line, count in zip(accumulate(lines), counts, strict=True):
         begin, end = end, end + count
         at = list(accumulate(deltas[begin:end], initial=line))[1:]
-        _check(_all_within(at, 1, _MOST), "a line is none")
+        _check(_are_in_range(at, 1, _MOST), "a line is none")
         sites = [
             [place, 0, strings[kind], strings[callee], *([strings[text]] if text >= 0 else [])]
             for place, kind, callee, text in zip(
@@ -308,10 +308,10 @@ def _check_columns(columns: object, width: int) -> None:
     assert isinstance(columns, list)
     _check(all(isinstance(column, list) and len(column) == len(columns[0]) for column in columns), "a column is short")
     _check(all(set(map(type, column)) <= {int} for column in columns), "a number is none")
-    _check(all(_all_within(column, -_MOST, _MOST) for column in columns), "a number is too large")
+    _check(all(_are_in_range(column, -_MOST, _MOST) for column in columns), "a number is too large")
 
 
-def _all_within(numbers: Sequence[int], low: int, end: int) -> bool:
+def _are_in_range(numbers: Sequence[int], low: int, end: int) -> bool:
     return not numbers or (min(numbers) >= low and max(numbers) < end)
 
 

@@ -101,7 +101,7 @@ def recorded_labels(frame: FrameRow) -> list[str]:
 
 
 def _header(trace: Trace) -> Iterator[str]:
-    from framedex.calltext import error_headline, values_by_name  # imports the tables of boundary functions
+    from framedex.calltext import error_headline, values_by_name
 
     call = trace.call
     error = f", {error_headline(call)}" if call.error > 0 else ""

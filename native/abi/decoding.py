@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pjrt_abi import Abi, Field, Struct
+from pjrt_abi import API_STRUCT, Abi, Field, Struct
 
 # The counts of lists without a convention, from the comments in the API's headers.
 COUNTS = {
@@ -61,6 +61,7 @@ LISTED = {"int64_t", "size_t", "int", "int32_t"}
 # A program to compile, and other calls that create an executable.
 PROGRAM = "const PJRT_Program*"
 LOADS = {"PJRT_Executable_DeserializeAndLoad_Args"}
+EXECUTABLES = {"PJRT_Executable*", "PJRT_LoadedExecutable*"}
 # A program's compile options: a serialised message, kept like the program.
 OPTIONS = "compile_options"
 BOOKKEEPING = {"struct_size", "extension_start", "vtable"}
@@ -91,12 +92,8 @@ def _values(abi: Abi, struct: Struct, pointer: str, prefix: str, *, nested: bool
     for field in struct.fields:
         if field.name is None or field.name in BOOKKEEPING or field.name in counts:
             continue
-        guard = f"has({pointer}, &{struct.name}::{field.name})" if struct.field("struct_size") else "true"
         returned = is_output(abi, struct, field)
-        if returned and field.since:  # an older plug-in does not write fields that it does not know
-            guard += f" && minor_version >= {field.since}"
-        if nested and not pointer.startswith("(&"):
-            guard = f"{pointer} != nullptr && {guard}"
+        guard = _guard(struct, field, pointer, returned=returned, nested=nested)
         access, name = f"{pointer}->{field.name}", prefix + field.name
         target = field.type.removeprefix("const ").rstrip("*")
         if field.type.count("*") <= 1 and target in abi.structs and not nested and _is_followed(abi, target):
@@ -117,9 +114,28 @@ def _values(abi: Abi, struct: Struct, pointer: str, prefix: str, *, nested: bool
             yield Value(f"{name}.kept", keep, guard, returned)
     if struct.name in LOADS or any(field.type == PROGRAM and not field.is_output for field in struct.fields):
         yield Value(f"{prefix}jax.kept", "recorder::keep_note({writer}, {index});", "true", False)
+        yield from _compiled_values(struct, pointer)
     if struct.field("dims") and (kind := _buffer_type(struct)):
         size = f"{{writer}}.integer({{index}}, dense_bytes({pointer}->{kind}, {pointer}->dims, {pointer}->num_dims));"
         yield Value(f"{prefix}bytes", size, f"{pointer} != nullptr" if nested else "true", False)
+
+
+def _guard(struct: Struct, field: Field, pointer: str, *, returned: bool, nested: bool) -> str:
+    """The C++ condition under which a field has a value."""
+    guard = f"has({pointer}, &{struct.name}::{field.name})" if struct.field("struct_size") else "true"
+    if returned and field.since:  # an older plug-in does not write fields that it does not know
+        guard += f" && minor_version >= {field.since}"
+    return f"{pointer} != nullptr && {guard}" if nested and not pointer.startswith("(&") else guard
+
+
+def _compiled_values(struct: Struct, pointer: str) -> Iterator[Value]:
+    """The memory of the executable that a call returns, asked of the plug-in."""
+    for field in struct.fields:
+        if field.is_output and field.type in EXECUTABLES:
+            guard = f"{pointer}->{field.name} != nullptr"
+            for name, function in (("memory", "memory_sizes"), ("optimized.kept", "optimized_kept")):
+                ask = f"{function}({{writer}}, {{index}}, {pointer}->{field.name}, plugin_{API_STRUCT});"
+                yield Value(name, ask, guard, True)
 
 
 def _is_followed(abi: Abi, target: str) -> bool:

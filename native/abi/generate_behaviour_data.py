@@ -150,12 +150,10 @@ def _kind(abi: Abi, struct: Struct, field: Field) -> tuple[str, str]:
         return ("texts", "") if target == "char" else ("number_lists", NUMBERS[target])
     if target == "char" and stars == 1:
         return ("bytes" if _BYTES.fullmatch(field.name or "") else "text"), ""
-    if target == NAMED_VALUE and is_counted:
-        return "named_values", target
+    if is_counted and (target == NAMED_VALUE or target in abi.enums):
+        return ("named_values" if target == NAMED_VALUE else "enums"), target
     if target in NUMBERS:
         return ("numbers" if is_counted else "address"), NUMBERS[target]
-    if target in abi.enums and is_counted:
-        return "enums", target
     if target in abi.structs and _is_described(abi, target):
         if is_counted:
             return ("structs" if stars == 1 else "struct_pointers"), target

@@ -34,6 +34,7 @@ def traced_table(abi: Abi) -> str:
     functions = [function for table in tables for function in table.functions]
     lines = [
         NOTICE,
+        '#include "pjrt/compiled_memory.h"',
         '#include "pjrt/extension_chain.h"',
         '#include "pjrt/output_counts.h"',
         '#include "pjrt/traced_call.h"',

@@ -25,7 +25,7 @@ namespace {
 using call_stream::CallColumns;
 using call_stream::CausalLinks;
 using call_stream::Lifetimes;
-using call_stream::LinkHow;
+using call_stream::LinkEvidence;
 using call_stream::ObjectTable;
 using call_stream::RecordedCall;
 using call_stream::Role;
@@ -45,8 +45,9 @@ constexpr Word<ViolationKind> kViolations[] = {
     {"unknown-destroy", ViolationKind::kUnknownDestroy},    {"foreign-destroy", ViolationKind::kForeignDestroy},
     {"use-after-delete", ViolationKind::kUseAfterDelete},   {"destroyed-in-use", ViolationKind::kDestroyedInUse},
     {"use-after-client", ViolationKind::kUseAfterClient}};
-constexpr Word<LinkHow> kHow[] = {
-    {"handed-over", LinkHow::kHandedOver}, {"between", LinkHow::kBetween}, {"candidates", LinkHow::kCandidates}};
+constexpr Word<LinkEvidence> kHow[] = {{"handed-over", LinkEvidence::kHandedOver},
+                                       {"between", LinkEvidence::kBetween},
+                                       {"candidates", LinkEvidence::kCandidates}};
 
 Role role_named(const std::string& name) {
   for (const auto& [word, role] : kRoles) {

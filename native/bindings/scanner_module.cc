@@ -57,7 +57,7 @@ py::tuple follow(line_scanner::LineMemory& memory, const py::bytes& content, siz
   };
   std::string noted;
   noted.reserve(text.size() - shown + text.size() / 8);  // most of the text, and some notes
-  const std::optional<line_scanner::Unknown> unknown = memory.follow(text, position, shown, note_of_words, noted);
+  const std::optional<line_scanner::UnknownLine> unknown = memory.follow(text, position, shown, note_of_words, noted);
   if (!unknown) return py::make_tuple(py::bytes(noted), py::none());
   py::object words = unknown->decided_by_words ? py::object(words_of(text, unknown->words)) : py::none();
   return py::make_tuple(py::bytes(noted), py::make_tuple(unknown->range.begin, unknown->stop, unknown->range.end, words,

@@ -9,7 +9,7 @@ namespace framedex::call_stream {
 namespace {
 
 // Two independent sums; each changes with any word.
-class TwoHashes {
+class HashPair {
  public:
   void add(uint64_t word) {
     first_ = mixed(first_ ^ word, 0x9E3779B97F4A7C15u);
@@ -41,7 +41,7 @@ class TwoHashes {
 }  // namespace
 
 ArgumentTexts::Key ArgumentTexts::key_of(uint32_t function, std::string_view values, std::string_view results) {
-  TwoHashes hashes;
+  HashPair hashes;
   hashes.add(function);
   hashes.add(values);
   hashes.add(results);
@@ -55,14 +55,15 @@ uint32_t ArgumentTexts::number_of(uint32_t function, const capture::Body& values
   return entry->second.number;
 }
 
-ArgumentTexts::Known ArgumentTexts::add(uint32_t function, const capture::Body& values, const capture::Body& results) {
+ArgumentTexts::KnownText ArgumentTexts::add(uint32_t function, const capture::Body& values,
+                                            const capture::Body& results) {
   JsonObject object;
   uint32_t damaged = 0;
   for (const capture::Body& encoded : {values, results}) {
     damaged += !capture::add_values(encoded, (*names_)[function], &object);
   }
   std::string text = object.finish();
-  TwoHashes hashes;
+  HashPair hashes;
   hashes.add(text);
   auto [entry, is_new] =
       numbers_.try_emplace({hashes.first(), hashes.second()}, static_cast<uint32_t>(numbers_.size()));

@@ -34,16 +34,16 @@ class ArgumentTexts {
   struct Hash {
     size_t operator()(const Key& key) const { return key.first; }
   };
-  struct Known {
+  struct KnownText {
     uint32_t number;
     uint32_t damaged;  // how many of its two records are damaged
   };
 
   static Key key_of(uint32_t function, std::string_view values, std::string_view results);
-  Known add(uint32_t function, const capture::Body& values, const capture::Body& results);
+  KnownText add(uint32_t function, const capture::Body& values, const capture::Body& results);
 
   const std::vector<std::vector<std::string>>* names_;
-  std::unordered_map<Key, Known, Hash> known_;       // by function and values
+  std::unordered_map<Key, KnownText, Hash> known_;   // by function and values
   std::unordered_map<Key, uint32_t, Hash> numbers_;  // by text: functions may share values
   std::vector<std::string> new_;
   uint64_t damaged_ = 0;

@@ -27,14 +27,14 @@ RecordedCall CallColumns::at(size_t row) const {
 }
 
 void CallColumns::finish() {
-  struct Open {
+  struct UnfinishedCall {
     int64_t end;
     uint64_t outermost;
   };
-  std::unordered_map<uint32_t, std::vector<Open>> open;
+  std::unordered_map<uint32_t, std::vector<UnfinishedCall>> open;
   std::unordered_map<uint32_t, size_t> last;
   for (RecordedCall& call : calls_) {
-    std::vector<Open>& enclosing = open[call.thread];
+    std::vector<UnfinishedCall>& enclosing = open[call.thread];
     while (!enclosing.empty() && enclosing.back().end <= call.start) enclosing.pop_back();
     call.outermost = enclosing.empty() ? call.row : enclosing.back().outermost;
     if (call.duration >= 0) enclosing.push_back({sum(call.start, call.duration), call.outermost});

@@ -21,13 +21,13 @@ uint64_t Rows::next(size_t* at) const {
   return folded >> 1 ^ (~(folded & 1) + 1);
 }
 
-void CallGroups::add(Fate fate, const Rows& rows) {
+void CallGroups::add(CallGroup fate, const Rows& rows) {
   auto [place, is_new] = groups_.try_emplace(std::move(fate));
   place->second.add(rows);
   if (!is_new) return;
-  const Fate& known = place->first;
+  const CallGroup& known = place->first;
   for (uint32_t thread : known.paused) of_waiting_[thread].emplace(&known, place);
-  for (const Pause& pause : known.pauses) {
+  for (const CallGap& pause : known.pauses) {
     if (pause.after != kNoRow) of_ended_[pause.thread].emplace(&known, place);
   }
   if (known.piece != kNoPiece) of_piece_[known.piece].emplace(&known, place);
@@ -57,7 +57,7 @@ std::vector<CallGroups::Group> CallGroups::take_all() {
 }
 
 CallGroups::Group CallGroups::take(Place place) {
-  const Fate& fate = place->first;
+  const CallGroup& fate = place->first;
   auto forget = [&](auto& places, auto key) {
     auto found = places.find(key);
     if (found == places.end()) return;
@@ -65,7 +65,7 @@ CallGroups::Group CallGroups::take(Place place) {
     if (found->second.empty()) places.erase(found);
   };
   for (uint32_t thread : fate.paused) forget(of_waiting_, thread);
-  for (const Pause& pause : fate.pauses) forget(of_ended_, pause.thread);
+  for (const CallGap& pause : fate.pauses) forget(of_ended_, pause.thread);
   forget(of_piece_, fate.piece);
   auto node = groups_.extract(place);
   return {std::move(node.key()), std::move(node.mapped())};

@@ -18,32 +18,32 @@ namespace framedex::call_stream {
 inline constexpr uint64_t kNoRow = ~uint64_t{0};
 
 // A time in which a thread with Python made no calls, between two calls whose stacks share a chain of frames.
-struct Pause {
+struct CallGap {
   uint32_t thread;
   uint32_t chain;
   bool is_one_line;  // the thread stayed in the native call of the first one
   uint64_t after;    // the row of the second call; kNoRow once nothing depends on it
 
-  bool operator<(const Pause& other) const { return key() < other.key(); }
+  bool operator<(const CallGap& other) const { return key() < other.key(); }
 
  private:
   std::tuple<uint32_t, uint32_t, bool, uint64_t> key() const { return {thread, chain, is_one_line, after}; }
 };
 
-struct Fate {
+struct CallGroup {
   Piece piece = kNoPiece;        // the piece of the calls
   bool is_destruction = false;   // only waited for if a thread is given an object that they worked on
-  std::vector<Pause> pauses;     // pauses around the calls, by thread
+  std::vector<CallGap> pauses;   // pauses around the calls, by thread
   std::vector<uint32_t> paused;  // threads without a later call so far, in ascending order
 
-  bool operator<(const Fate& other) const { return key() < other.key(); }
+  bool operator<(const CallGroup& other) const { return key() < other.key(); }
   // Whether no later event can change it.
   bool is_decided() const { return piece == kNoPiece && paused.empty(); }
   // Whether no thread can have caused the calls.
   bool is_hopeless() const { return (pauses.empty() && paused.empty()) || (piece == kNoPiece && is_destruction); }
 
  private:
-  std::tuple<Piece, bool, const std::vector<Pause>&, const std::vector<uint32_t>&> key() const {
+  std::tuple<Piece, bool, const std::vector<CallGap>&, const std::vector<uint32_t>&> key() const {
     return {piece, is_destruction, pauses, paused};
   }
 };
@@ -71,12 +71,12 @@ class Rows {
 class CallGroups {
  public:
   struct Group {
-    Fate fate;
+    CallGroup fate;
     Rows rows;
   };
 
   // Adds calls to the group of their fate.
-  void add(Fate fate, const Rows& rows);
+  void add(CallGroup fate, const Rows& rows);
   // Remove and return groups: those that wait for a call of the thread; those with a pause that ended at its latest
   // call; those of the piece; or all.
   std::vector<Group> take_waiting_for(uint32_t thread);
@@ -85,7 +85,7 @@ class CallGroups {
   std::vector<Group> take_all();
 
  private:
-  using Place = std::map<Fate, Rows>::iterator;
+  using Place = std::map<CallGroup, Rows>::iterator;
   template <typename Key>
   using Places = std::map<Key, std::map<const void*, Place>>;
 
@@ -93,7 +93,7 @@ class CallGroups {
   std::vector<Group> take(Places<Key>* places, Key key);
   Group take(Place place);
 
-  std::map<Fate, Rows> groups_;
+  std::map<CallGroup, Rows> groups_;
   Places<uint32_t> of_waiting_;  // by thread
   Places<uint32_t> of_ended_;    // by thread
   Places<Piece> of_piece_;

@@ -119,7 +119,7 @@ const Value* ObjectReader::value(Function::Slot slot) const {
   return slot < kMostSlots && (filled_ >> slot & 1) != 0 ? &slots_[slot] : nullptr;
 }
 
-void ObjectReader::add_sightings(const Function::SlottedField& field, std::vector<Sighting>* found) const {
+void ObjectReader::add_sightings(const Function::SlottedField& field, std::vector<ObjectUse>* found) const {
   const Value* known = value(field.slot);
   if (known == nullptr) return;
   auto add = [&](uint64_t address) {

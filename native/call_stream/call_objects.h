@@ -15,7 +15,7 @@ namespace framedex::call_stream {
 // An absent number: no call, no size.
 inline constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
 
-struct Sighting {
+struct ObjectUse {
   ObjectType type;
   Role role;
   bool is_sized;   // whether the call's value `bytes` is its size
@@ -24,12 +24,12 @@ struct Sighting {
 };
 
 struct CallObjects {
-  std::vector<Sighting> inputs;
-  std::vector<Sighting> results;
+  std::vector<ObjectUse> inputs;
+  std::vector<ObjectUse> results;
   std::vector<ObjectType> hidden;  // types of objects that the call created unrecorded
   int64_t bytes = kNone;
   bool has_identified = false;  // whether the call returns the number of `identified`
-  Sighting identified{};
+  ObjectUse identified{};
   int64_t id = 0;
   bool is_deleted = false;  // whether the call reports that its object was deleted
 };
@@ -85,7 +85,7 @@ class ObjectReader {
  private:
   void take_values(const Function& function, capture::Body body);
   const capture::Value* value(Function::Slot slot) const;
-  void add_sightings(const Function::SlottedField& field, std::vector<Sighting>* found) const;
+  void add_sightings(const Function::SlottedField& field, std::vector<ObjectUse>* found) const;
   bool is_cut(const Function::SlottedField& field) const;
   void read_identified(const Function& function, CallObjects* found) const;
 

@@ -110,7 +110,7 @@ void CallStream::add_calls(size_t place, uint64_t end, int64_t until, Batch* bat
   capture::ThreadCalls& calls = calls_of(place);
   const capture::ThreadCall* call = calls.front();
   for (; call != nullptr; call = calls.front()) {
-    Next due{call->start, place};
+    NextCall due{call->start, place};
     bool is_late = until != kForever && definitions_.timeline().nanoseconds(call->start) >= until;
     if (row_ == end || is_late || (!next_.empty() && due < next_.front())) {
       next_.push_back(due);
@@ -131,13 +131,13 @@ void CallStream::add(const capture::ThreadCall& call, uint32_t thread, bool is_l
   uint32_t kind = kinds_.number_of(what);
   uint32_t argument = arguments_.number_of(call.function, call.start_values(), call.end_values());
   bool is_open = is_followed_ && !call.has_returned;
-  Enclosing around = nesting_.add(thread, row_, kind, times.start, times.duration, is_open);
+  EnclosingCall around = nesting_.add(thread, row_, kind, times.start, times.duration, is_open);
   totals_.add(kind, row_, std::max<int64_t>(times.duration, 0));
   samples_.add(kind, argument);
   spans_.add(kind, row_);
   if (call.has_returned) durations_.add(kind, what, times.duration);
   batch->kind.push_back(kind);
-  batch->inside.push_back(around.parent == Enclosing::kNone ? 0 : static_cast<int64_t>(row_ - around.parent));
+  batch->inside.push_back(around.parent == EnclosingCall::kNone ? 0 : static_cast<int64_t>(row_ - around.parent));
   batch->start.push_back(times.start);
   batch->duration.push_back(times.duration);
   batch->argument.push_back(argument);

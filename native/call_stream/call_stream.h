@@ -57,10 +57,10 @@ class CallStream {
   uint64_t damaged() const { return definitions_.damaged() + arguments_.damaged(); }
 
  private:
-  struct Next {
+  struct NextCall {
     uint64_t start;
     size_t thread;
-    bool operator<(const Next& other) const {  // for a heap, whose top is the largest
+    bool operator<(const NextCall& other) const {  // for a heap, whose top is the largest
       return start != other.start ? start > other.start : thread > other.thread;
     }
   };
@@ -93,7 +93,7 @@ class CallStream {
   Nesting nesting_;
   ArgumentTexts arguments_;
   std::vector<std::unique_ptr<capture::ThreadCalls>> threads_;  // created at first use
-  std::vector<Next> next_;                                      // a heap
+  std::vector<NextCall> next_;                                  // a heap
   Lifetimes lifetimes_;
   CausalLinks links_;
   size_t functions_ = 0;  // known to the lifetimes and the links

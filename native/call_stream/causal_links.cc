@@ -102,18 +102,18 @@ void CausalLinks::settle(Root* root) {
 }
 
 // Adds the pause between two calls of a thread, unless their stacks share no Python.
-void CausalLinks::add_pause(uint32_t thread, const Made& before, const Made& after, Fate* fate) {
-  SharedChains::Shared shared = chains_.of(before.stack, after.stack);
+void CausalLinks::add_pause(uint32_t thread, const OutermostCall& before, const OutermostCall& after, CallGroup* fate) {
+  SharedChains::SharedChain shared = chains_.of(before.stack, after.stack);
   if (shared.chain == SharedChains::kNoChain) return;
-  Pause pause{thread, shared.chain, shared.is_one_line, after.row};
+  CallGap pause{thread, shared.chain, shared.is_one_line, after.row};
   auto place =
-      std::find_if(fate->pauses.begin(), fate->pauses.end(), [&](const Pause& p) { return p.thread > thread; });
+      std::find_if(fate->pauses.begin(), fate->pauses.end(), [&](const CallGap& p) { return p.thread > thread; });
   fate->pauses.insert(place, pause);
 }
 
 void CausalLinks::add_python(const RecordedCall& call, PythonThread* thread) {
   end_pauses(call, *thread);
-  Made made{call.row, call.stack};
+  OutermostCall made{call.row, call.stack};
   if (!thread->has_calls() || thread->last_start != call.start) {
     thread->before_last_start = thread->last;
     thread->busy_before = thread->end();
@@ -133,7 +133,7 @@ void CausalLinks::end_pauses(const RecordedCall& call, const PythonThread& threa
     paused.erase(std::remove(paused.begin(), paused.end(), call.thread), paused.end());
   }
   for (CallGroups::Group& group : groups_.take_ended_by(call.thread)) {
-    for (Pause& pause : group.fate.pauses) {
+    for (CallGap& pause : group.fate.pauses) {
       if (pause.thread == call.thread) pause.after = kNoRow;
     }
     keep(std::move(group.fate), group.rows);
@@ -194,44 +194,44 @@ void CausalLinks::add_nested(const RecordedCall& call) {
 }
 
 // Keeps calls until their fate is decided.
-void CausalLinks::keep(Fate fate, const Rows& rows) {
+void CausalLinks::keep(CallGroup fate, const Rows& rows) {
   if (fate.is_hopeless()) return;
   if (fate.is_decided()) return judge(fate, rows);
   if (fate.piece == kNoPiece) {
     // Only objects that are handed over depend on the call that ended a pause.
-    for (Pause& pause : fate.pauses) pause.after = kNoRow;
+    for (CallGap& pause : fate.pauses) pause.after = kNoRow;
   }
   groups_.add(std::move(fate), rows);
 }
 
 // Links calls without a received object to the threads that may have caused them.
-void CausalLinks::judge(const Fate& fate, const Rows& rows) {
+void CausalLinks::judge(const CallGroup& fate, const Rows& rows) {
   auto count = static_cast<size_t>(
-      std::count_if(fate.pauses.begin(), fate.pauses.end(), [this](const Pause& pause) { return may_be_it(pause); }));
+      std::count_if(fate.pauses.begin(), fate.pauses.end(), [this](const CallGap& pause) { return may_be_it(pause); }));
   if (lacks_calls_ || count > kMostCandidates) return;
-  for (const Pause& pause : fate.pauses) {
-    if (may_be_it(pause)) link(rows, pause, count == 1 ? LinkHow::kBetween : LinkHow::kCandidates);
+  for (const CallGap& pause : fate.pauses) {
+    if (may_be_it(pause)) link(rows, pause, count == 1 ? LinkEvidence::kBetween : LinkEvidence::kCandidates);
   }
 }
 
 // Handles a thread receiving, in this outermost call, an object that the calls created. If the thread waited until then
 // and no other event can matter, they are linked; otherwise no other thread can be their cause.
-void CausalLinks::hand_over(uint32_t thread, uint64_t outermost, Fate* fate, const Rows& rows) {
-  Fate rest;
-  for (const Pause& pause : fate->pauses) {
+void CausalLinks::hand_over(uint32_t thread, uint64_t outermost, CallGroup* fate, const Rows& rows) {
+  CallGroup rest;
+  for (const CallGap& pause : fate->pauses) {
     if (pause.thread == thread) rest.pauses.push_back(pause);
   }
   for (uint32_t paused : fate->paused) {
     if (paused == thread) rest.paused.push_back(paused);
   }
   if (!rest.pauses.empty() && rest.pauses.front().after == outermost) {
-    link(rows, rest.pauses.front(), LinkHow::kHandedOver);
-    rest = Fate();
+    link(rows, rest.pauses.front(), LinkEvidence::kHandedOver);
+    rest = CallGroup();
   }
   *fate = std::move(rest);
 }
 
-void CausalLinks::link(const Rows& rows, const Pause& pause, LinkHow how) {
+void CausalLinks::link(const Rows& rows, const CallGap& pause, LinkEvidence how) {
   rows.each([&](uint64_t row) {
     links_.call.push_back(row);
     links_.thread.push_back(pause.thread);

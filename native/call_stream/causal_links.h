@@ -18,14 +18,14 @@
 namespace framedex::call_stream {
 
 // As in framedex.model.LinkHow.
-enum class LinkHow : uint8_t { kHandedOver, kBetween, kCandidates };
+enum class LinkEvidence : uint8_t { kHandedOver, kBetween, kCandidates };
 
 // Calls by row, each with a thread that caused it; `chain` is an index in CausalLinks::chains().
 struct LinkRows {
   std::vector<uint64_t> call;
   std::vector<uint32_t> thread;
   std::vector<uint32_t> chain;
-  std::vector<LinkHow> how;
+  std::vector<LinkEvidence> how;
 };
 
 class CausalLinks {
@@ -54,7 +54,7 @@ class CausalLinks {
   const std::vector<std::vector<uint32_t>>& chains() const { return chains_.chains(); }
 
  private:
-  struct Made {  // an outermost call of a thread with Python
+  struct OutermostCall {  // an outermost call of a thread with Python
     uint64_t row = kNoRow;
     uint32_t stack = 0;
   };
@@ -62,12 +62,12 @@ class CausalLinks {
   struct PythonThread {
     int64_t busy_until = INT64_MIN;
     uint64_t unreturned = 0;  // calls
-    Made last;
+    OutermostCall last;
     // The first call that began at the same time as the last one, the call before it, and the time until which earlier
     // calls lasted.
     int64_t last_start = 0;
-    Made first_at_last_start;
-    Made before_last_start;
+    OutermostCall first_at_last_start;
+    OutermostCall before_last_start;
     int64_t busy_before = 0;
 
     bool has_calls() const { return last.row != kNoRow; }
@@ -80,7 +80,7 @@ class CausalLinks {
     int64_t start;
     int64_t end;
     bool is_settled;  // whether all calls with its start time are known
-    Fate fate;
+    CallGroup fate;
     Rows rows;
     uint64_t taken_in;  // the outermost call in which a thread with Python got its object; kNoRow: none so far
     uint32_t taken_by;
@@ -88,18 +88,18 @@ class CausalLinks {
 
   void go_to(int64_t time);
   void settle(Root* root);
-  void add_pause(uint32_t thread, const Made& before, const Made& after, Fate* fate);
+  void add_pause(uint32_t thread, const OutermostCall& before, const OutermostCall& after, CallGroup* fate);
   void add_python(const RecordedCall& call, PythonThread* thread);
   void end_pauses(const RecordedCall& call, const PythonThread& thread);
   void take(Piece piece, const RecordedCall& call);
   void lose(Piece piece);
   void begin_root(const RecordedCall& call, Piece piece);
   void add_nested(const RecordedCall& call);
-  void keep(Fate fate, const Rows& rows);
-  void judge(const Fate& fate, const Rows& rows);
-  void hand_over(uint32_t thread, uint64_t outermost, Fate* fate, const Rows& rows);
-  void link(const Rows& rows, const Pause& pause, LinkHow how);
-  bool may_be_it(const Pause& pause) const { return pause.is_one_line || python_.size() == 1; }
+  void keep(CallGroup fate, const Rows& rows);
+  void judge(const CallGroup& fate, const Rows& rows);
+  void hand_over(uint32_t thread, uint64_t outermost, CallGroup* fate, const Rows& rows);
+  void link(const Rows& rows, const CallGap& pause, LinkEvidence how);
+  bool may_be_it(const CallGap& pause) const { return pause.is_one_line || python_.size() == 1; }
 
   WorkPieces work_;
   SharedChains chains_;

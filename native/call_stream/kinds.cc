@@ -72,7 +72,7 @@ KindTotals Totals::take() {
 }
 
 void Samples::add(uint32_t kind, uint32_t argument) {
-  Few& few = grown(of_kind_, kind);
+  KindArguments& few = grown(of_kind_, kind);
   if (argument == few.last) return;
   few.last = argument;
   auto& kept = few.arguments;

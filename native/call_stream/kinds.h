@@ -78,13 +78,13 @@ class Samples {
  private:
   static constexpr size_t kMost = 4;
   static constexpr uint32_t kNone = UINT32_MAX;
-  struct Few {
+  struct KindArguments {
     std::array<uint32_t, kMost> arguments{kNone, kNone, kNone, kNone};
     uint32_t last = kNone;  // the latest one examined
     bool is_touched = false;
   };
 
-  std::vector<Few> of_kind_;
+  std::vector<KindArguments> of_kind_;
   std::vector<uint32_t> touched_;
 };
 

@@ -38,7 +38,7 @@ void Lifetimes::add(const RecordedCall& call) {
   given_.clear();
   if (function.has_objects()) {
     reader_.read(call, &objects_);
-    for (const Sighting& seen : objects_.inputs) note_given(meet(call, seen));
+    for (const ObjectUse& seen : objects_.inputs) note_given(meet(call, seen));
   }
   if (call.duration >= 0) schedule(call);
   if (!given_.empty()) living_.release(given_.front().life);
@@ -50,7 +50,7 @@ void Lifetimes::returned(const RecordedCall& call) {
   given_.clear();
   if (function.has_objects()) {
     reader_.read(call, &objects_);
-    for (const Sighting& seen : objects_.inputs) {
+    for (const ObjectUse& seen : objects_.inputs) {
       withdraw(call, function.known(), seen);
       LifeId id = living_.at(seen.type, seen.address);
       if (id != kNoLife) note_given(id);
@@ -63,10 +63,10 @@ void Lifetimes::returned(const RecordedCall& call) {
 void Lifetimes::finish() { take_effects_until(kForever); }
 
 // Notes that an object is an argument of a call.
-LifeId Lifetimes::meet(const RecordedCall& call, const Sighting& seen) {
+LifeId Lifetimes::meet(const RecordedCall& call, const ObjectUse& seen) {
   const BoundaryFunction& function = reader_.function(call.function).known();
   LifeId id = life_at(call, seen);
-  Life& life = living_[id];
+  ObjectLifetime& life = living_[id];
   life.last_call = call.row;
   ++life.uses;
   ViolationKind kind;
@@ -79,7 +79,7 @@ LifeId Lifetimes::meet(const RecordedCall& call, const Sighting& seen) {
 }
 
 // Returns the object at an address when a call began; a new one if the address was not seen before.
-LifeId Lifetimes::life_at(const RecordedCall& call, const Sighting& seen) {
+LifeId Lifetimes::life_at(const RecordedCall& call, const ObjectUse& seen) {
   LifeId id = living_.at(seen.type, seen.address);
   if ((id == kNoLife || living_[id].is_destroyed()) && !pending_.empty()) id = after_all(seen, call.start);
   if (id != kNoLife && !may_be_another(living_[id])) return id;
@@ -87,7 +87,7 @@ LifeId Lifetimes::life_at(const RecordedCall& call, const Sighting& seen) {
   if (seen.role == Role::kDestroys && !is_known && sees_beginning_) {
     blame(ViolationKind::kUnknownDestroy, living_.count(), call.row, kNone);
   }
-  Life life;
+  ObjectLifetime life;
   life.type = seen.type;
   life.address = seen.address;
   life.born = call.start;
@@ -96,7 +96,7 @@ LifeId Lifetimes::life_at(const RecordedCall& call, const Sighting& seen) {
 }
 
 // Returns the object of that address if its creation on another thread only seems to end a little later.
-LifeId Lifetimes::after_all(const Sighting& seen, int64_t start) {
+LifeId Lifetimes::after_all(const ObjectUse& seen, int64_t start) {
   for (const Effect& effect : pending_.take_those_that_hand_out(seen.type, seen.address, sum(start, kClockSlack))) {
     take_effect(effect, std::min(effect.time, start));
   }
@@ -104,7 +104,7 @@ LifeId Lifetimes::after_all(const Sighting& seen, int64_t start) {
 }
 
 // Finds the violation in passing this object to this function, and the call that caused it; false if there is none.
-bool Lifetimes::find_fault(const Life& life, const BoundaryFunction& function, Role role, ViolationKind* kind,
+bool Lifetimes::find_fault(const ObjectLifetime& life, const BoundaryFunction& function, Role role, ViolationKind* kind,
                            int64_t* earlier) const {
   bool is_destroying = role == Role::kDestroys;
   auto found = [&](ViolationKind fault, int64_t call) {
@@ -129,7 +129,7 @@ bool Lifetimes::find_fault(const Life& life, const BoundaryFunction& function, R
 
 // Applies the function's destruction or deletion to a living object that the call was given.
 void Lifetimes::apply(const RecordedCall& call, const BoundaryFunction& function, Role role, LifeId id) {
-  Life& life = living_[id];
+  ObjectLifetime& life = living_[id];
   auto row = static_cast<int64_t>(call.row);
   if (role == Role::kDestroys) {
     if (life.busy_until > sum(call.start, kClockSlack) && life.busy_thread != call.thread) {
@@ -149,10 +149,10 @@ void Lifetimes::apply(const RecordedCall& call, const BoundaryFunction& function
 }
 
 // Undoes an effect that was applied while a call had not returned and that its return contradicts.
-void Lifetimes::withdraw(const RecordedCall& call, const BoundaryFunction& function, const Sighting& seen) {
+void Lifetimes::withdraw(const RecordedCall& call, const BoundaryFunction& function, const ObjectUse& seen) {
   LifeId id = living_.at(seen.type, seen.address);
   if (id == kNoLife) return;
-  Life& life = living_[id];
+  ObjectLifetime& life = living_[id];
   auto row = static_cast<int64_t>(call.row);
   if (!function.takes_callback && life.busy_call == call.row && life.busy_until == kForever) {
     life.busy_until = known_end_of(call);
@@ -170,7 +170,7 @@ void Lifetimes::withdraw(const RecordedCall& call, const BoundaryFunction& funct
 // Holds the first object, because the call may report its deletion.
 void Lifetimes::note_given(LifeId id) {
   if (given_.empty()) living_.hold(id);
-  const Life& life = living_[id];
+  const ObjectLifetime& life = living_[id];
   bool is_client = life.client >= 0;
   given_.push_back({id, life.type, is_client ? life.client : life.owner, is_client, life.size});
 }
@@ -193,7 +193,7 @@ void Lifetimes::schedule(const RecordedCall& call) {
   effect.has_identified = false;
   if (!is_error) {
     effect.owner = client_of_given();
-    for (const Sighting& result : objects_.results) {
+    for (const ObjectUse& result : objects_.results) {
       effect.results.push_back({result.type, result.role, result.address, size_of(result)});
     }
     effect.hidden.swap(objects_.hidden);
@@ -210,20 +210,20 @@ void Lifetimes::schedule(const RecordedCall& call) {
 
 // Returns the size of a result: from the call's values, or of the object that it copies. A program's results are not
 // copies.
-int64_t Lifetimes::size_of(const Sighting& result) const {
+int64_t Lifetimes::size_of(const ObjectUse& result) const {
   if (result.is_sized) return objects_.bytes;
   if (result.is_listed) return kNone;
-  auto model =
-      std::find_if(given_.begin(), given_.end(), [&](const Given& given) { return given.type == result.type; });
+  auto model = std::find_if(given_.begin(), given_.end(),
+                            [&](const ArgumentObject& given) { return given.type == result.type; });
   return model == given_.end() ? kNone : model->size;
 }
 
 // Returns the client among the call's arguments, else the client of the first argument that has one.
 int32_t Lifetimes::client_of_given() const {
-  for (const Given& given : given_) {
+  for (const ArgumentObject& given : given_) {
     if (given.is_client) return given.client;
   }
-  for (const Given& given : given_) {
+  for (const ArgumentObject& given : given_) {
     if (given.client >= 0) return given.client;
   }
   return -1;
@@ -245,7 +245,7 @@ void Lifetimes::take_effect(const Effect& effect, int64_t time) {
     if (id != kNoLife) numbers_.identify(effect.identified.type, living_[id].order, effect.id);
   }
   if (effect.deleted != kNoLife) {
-    Life& life = living_[effect.deleted];
+    ObjectLifetime& life = living_[effect.deleted];
     if (life.deleted_call == kNone) {
       life.deleted_call = static_cast<int64_t>(effect.call);
       living_.changed(effect.deleted);
@@ -259,12 +259,12 @@ void Lifetimes::hand_out(const Effect& effect, int64_t time, const Effect::Resul
   bool is_created = result.role == Role::kCreates;
   if (id != kNoLife && is_alive(living_[id]) && (!is_created || living_[id].created_call != kNone)) {
     // Returned again. If the function creates it, each reference must be destroyed.
-    Life& life = living_[id];
+    ObjectLifetime& life = living_[id];
     life.references += is_created ? 1 : 0;
     life.last_call = std::max(life.last_call, effect.call);
     return living_.changed(id);
   }
-  Life life;
+  ObjectLifetime life;
   life.type = result.type;
   life.address = result.address;
   life.born = time;
@@ -277,7 +277,7 @@ void Lifetimes::hand_out(const Effect& effect, int64_t time, const Effect::Resul
   begin(life);
 }
 
-LifeId Lifetimes::begin(Life life) {
+LifeId Lifetimes::begin(ObjectLifetime life) {
   life.order = numbers_.add(life.type, living_.count());
   if (life.type == ObjectTable::kClient) {
     life.client = static_cast<int32_t>(clients_.size());
@@ -289,13 +289,13 @@ LifeId Lifetimes::begin(Life life) {
 void Lifetimes::hide(ObjectType type, int64_t time) { hidden_since_[type] = std::max(time, hidden_since_[type]); }
 
 // Returns whether a destroyed object's address may now belong to one whose creation was not seen.
-bool Lifetimes::may_be_another(const Life& life) const {
+bool Lifetimes::may_be_another(const ObjectLifetime& life) const {
   int64_t hidden_since = hidden_since_[life.type];
   return life.is_destroyed() && hidden_since != kNone && hidden_since >= life.destroyed_at;
 }
 
 // Returns whether neither the object nor its client has been destroyed.
-bool Lifetimes::is_alive(const Life& life) const {
+bool Lifetimes::is_alive(const ObjectLifetime& life) const {
   return !life.is_destroyed() && (life.owner < 0 || clients_[life.owner].destroyed_call == kNone);
 }
 
@@ -308,7 +308,7 @@ void Lifetimes::blame(ViolationKind kind, uint64_t object, uint64_t call, int64_
 
 ObjectRows Lifetimes::take_objects() {
   ObjectRows rows;
-  for (const Life& life : living_.take_changed()) {
+  for (const ObjectLifetime& life : living_.take_changed()) {
     rows.object.push_back(life.object);
     rows.type.push_back(life.type);
     rows.number.push_back(numbers_.told(life.type, life.order));

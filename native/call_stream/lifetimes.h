@@ -44,7 +44,7 @@ class Lifetimes {
 
  private:
   // An object among the current call's arguments.
-  struct Given {
+  struct ArgumentObject {
     LifeId life;
     ObjectType type;
     int32_t client;  // index of its client: itself or its owner
@@ -52,24 +52,24 @@ class Lifetimes {
     int64_t size;
   };
 
-  LifeId meet(const RecordedCall& call, const Sighting& seen);
-  LifeId life_at(const RecordedCall& call, const Sighting& seen);
-  LifeId after_all(const Sighting& seen, int64_t start);
-  bool find_fault(const Life& life, const BoundaryFunction& function, Role role, ViolationKind* kind,
+  LifeId meet(const RecordedCall& call, const ObjectUse& seen);
+  LifeId life_at(const RecordedCall& call, const ObjectUse& seen);
+  LifeId after_all(const ObjectUse& seen, int64_t start);
+  bool find_fault(const ObjectLifetime& life, const BoundaryFunction& function, Role role, ViolationKind* kind,
                   int64_t* earlier) const;
   void apply(const RecordedCall& call, const BoundaryFunction& function, Role role, LifeId id);
-  void withdraw(const RecordedCall& call, const BoundaryFunction& function, const Sighting& seen);
+  void withdraw(const RecordedCall& call, const BoundaryFunction& function, const ObjectUse& seen);
   void note_given(LifeId id);
   void schedule(const RecordedCall& call);
-  int64_t size_of(const Sighting& result) const;
+  int64_t size_of(const ObjectUse& result) const;
   int32_t client_of_given() const;
   void take_effects_until(int64_t time);
   void take_effect(const Effect& effect, int64_t time);
   void hand_out(const Effect& effect, int64_t time, const Effect::Result& result);
-  LifeId begin(Life life);
+  LifeId begin(ObjectLifetime life);
   void hide(ObjectType type, int64_t time);
-  bool may_be_another(const Life& life) const;
-  bool is_alive(const Life& life) const;
+  bool may_be_another(const ObjectLifetime& life) const;
+  bool is_alive(const ObjectLifetime& life) const;
   void blame(ViolationKind kind, uint64_t object, uint64_t call, int64_t earlier);
 
   // A client of the runtime, which owns other objects.
@@ -83,12 +83,12 @@ class Lifetimes {
   std::vector<bool> creates_client_;   // by function
   bool sees_beginning_ = false;        // whether a client was created since the recording began
   std::vector<int64_t> hidden_since_;  // by type: when one may last have been created unseen
-  LivingObjects living_;
+  LiveObjects living_;
   std::vector<Client> clients_;
   PendingEffects pending_;
   ViolationRows violations_;
-  CallObjects objects_;       // of the current call
-  std::vector<Given> given_;  // its arguments
+  CallObjects objects_;                // of the current call
+  std::vector<ArgumentObject> given_;  // its arguments
 };
 
 }  // namespace framedex::call_stream

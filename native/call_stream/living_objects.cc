@@ -5,10 +5,10 @@
 
 namespace framedex::call_stream {
 
-LifeId LivingObjects::at(ObjectType type, uint64_t address) const { return entries_[place_of(type, address)].life; }
+LifeId LiveObjects::at(ObjectType type, uint64_t address) const { return entries_[place_of(type, address)].life; }
 
 // Returns the index of the entry, or of the free one where it would be.
-size_t LivingObjects::place_of(ObjectType type, uint64_t address) const {
+size_t LiveObjects::place_of(ObjectType type, uint64_t address) const {
   size_t mask = entries_.size() - 1;
   uint64_t mixed = (address ^ uint64_t{type} << 56) * 0x9E3779B97F4A7C15;
   for (size_t place = (mixed ^ mixed >> 32) & mask;; place = (place + 1) & mask) {
@@ -17,7 +17,7 @@ size_t LivingObjects::place_of(ObjectType type, uint64_t address) const {
   }
 }
 
-LifeId LivingObjects::begin(Life life) {
+LifeId LiveObjects::begin(ObjectLifetime life) {
   life.object = count_++;
   Entry& entry = entries_[place_of(life.type, life.address)];
   if (entry.address == 0) {
@@ -38,35 +38,36 @@ LifeId LivingObjects::begin(Life life) {
   return id;
 }
 
-void LivingObjects::changed(LifeId id) {
-  Life& life = (*this)[id];
+void LiveObjects::changed(LifeId id) {
+  ObjectLifetime& life = (*this)[id];
   life.is_changed = true;
   if (life.is_listed) return;
   life.is_listed = true;
   listed_.push_back(id);
 }
 
-void LivingObjects::release(LifeId id) {
-  Life& life = (*this)[id];
+void LiveObjects::release(LifeId id) {
+  ObjectLifetime& life = (*this)[id];
   if (--life.holds != 0 || !life.is_replaced) return;
   drop(id);
   free_.push_back(id);
 }
 
-std::vector<Life> LivingObjects::take_changed() {
-  std::vector<Life> taken = std::move(dropped_);
+std::vector<ObjectLifetime> LiveObjects::take_changed() {
+  std::vector<ObjectLifetime> taken = std::move(dropped_);
   dropped_.clear();
   for (LifeId id : listed_) {
-    Life& life = (*this)[id];
+    ObjectLifetime& life = (*this)[id];
     if (life.is_changed) taken.push_back(life);
     life.is_changed = life.is_listed = false;
   }
   listed_.clear();
-  std::sort(taken.begin(), taken.end(), [](const Life& a, const Life& b) { return a.object < b.object; });
+  std::sort(taken.begin(), taken.end(),
+            [](const ObjectLifetime& a, const ObjectLifetime& b) { return a.object < b.object; });
   return taken;
 }
 
-void LivingObjects::grow() {
+void LiveObjects::grow() {
   std::vector<Entry> smaller(entries_.size() * 2);
   smaller.swap(entries_);
   for (const Entry& entry : smaller) {
@@ -74,9 +75,9 @@ void LivingObjects::grow() {
   }
 }
 
-LifeId LivingObjects::new_id() {
+LifeId LiveObjects::new_id() {
   if (free_.empty()) {
-    if (ids_ % kChunk == 0) chunks_.push_back(std::make_unique<Life[]>(kChunk));
+    if (ids_ % kChunk == 0) chunks_.push_back(std::make_unique<ObjectLifetime[]>(kChunk));
     return ids_++;
   }
   LifeId id = free_.back();
@@ -85,8 +86,8 @@ LifeId LivingObjects::new_id() {
 }
 
 // Keeps the row of a replaced object until it is taken.
-void LivingObjects::drop(LifeId id) {
-  Life& life = (*this)[id];
+void LiveObjects::drop(LifeId id) {
+  ObjectLifetime& life = (*this)[id];
   if (life.is_changed) dropped_.push_back(life);
   life.is_changed = false;
 }

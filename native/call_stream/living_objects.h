@@ -11,7 +11,7 @@
 namespace framedex::call_stream {
 
 // An object, from its first appearance until another object has its address.
-struct Life {
+struct ObjectLifetime {
   uint64_t object = 0;  // by birth
   uint64_t address = 0;
   int64_t order = 0;  // among objects of its type, from 1
@@ -45,15 +45,15 @@ using LifeId = uint32_t;
 inline constexpr LifeId kNoLife = 0xFFFFFFFF;
 
 // Keeps one object per type and address. A replaced object is forgotten once its row is taken.
-class LivingObjects {
+class LiveObjects {
  public:
   // Returns the object at an address; kNoLife if there is none.
   LifeId at(ObjectType type, uint64_t address) const;
   // The reference stays valid.
-  Life& operator[](LifeId id) { return chunks_[id / kChunk][id % kChunk]; }
-  const Life& operator[](LifeId id) const { return chunks_[id / kChunk][id % kChunk]; }
+  ObjectLifetime& operator[](LifeId id) { return chunks_[id / kChunk][id % kChunk]; }
+  const ObjectLifetime& operator[](LifeId id) const { return chunks_[id / kChunk][id % kChunk]; }
   // Begins the life of a new object, which replaces the one at its address.
-  LifeId begin(Life life);
+  LifeId begin(ObjectLifetime life);
   // Call whenever an object's row changes.
   void changed(LifeId id);
   // A held object keeps its id even when it is replaced.
@@ -62,7 +62,7 @@ class LivingObjects {
 
   uint64_t count() const { return count_; }
   // Returns new and changed objects since the last take, ordered by birth.
-  std::vector<Life> take_changed();
+  std::vector<ObjectLifetime> take_changed();
 
  private:
   // An entry of the open-addressing table, which only grows.
@@ -81,11 +81,11 @@ class LivingObjects {
 
   std::vector<Entry> entries_ = std::vector<Entry>(1024);
   size_t used_ = 0;
-  std::vector<std::unique_ptr<Life[]>> chunks_;
+  std::vector<std::unique_ptr<ObjectLifetime[]>> chunks_;
   LifeId ids_ = 0;  // number of ids in use
   std::vector<LifeId> free_;
   std::vector<LifeId> listed_;
-  std::vector<Life> dropped_;  // changed and replaced, but not yet taken
+  std::vector<ObjectLifetime> dropped_;  // changed and replaced, but not yet taken
   uint64_t count_ = 0;
 };
 

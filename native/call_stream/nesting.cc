@@ -6,11 +6,12 @@
 
 namespace framedex::call_stream {
 
-Enclosing Nesting::add(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, int64_t duration, bool is_open) {
+EnclosingCall Nesting::add(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, int64_t duration,
+                           bool is_open) {
   if (thread >= open_.size()) open_.resize(size_t{thread} + 1);
-  std::vector<Open>& open = open_[thread];
+  std::vector<RunningCall>& open = open_[thread];
   while (!open.empty() && open.back().end <= start) close(&open);
-  Enclosing found{Enclosing::kNone, row};
+  EnclosingCall found{EnclosingCall::kNone, row};
   if (!open.empty()) {
     found = {open.back().row, open.back().outermost};
     open.back().own -= std::max<int64_t>(duration, 0);
@@ -22,8 +23,8 @@ Enclosing Nesting::add(uint32_t thread, uint64_t row, uint32_t kind, int64_t sta
 
 void Nesting::end(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, int64_t duration) {
   if (thread >= open_.size()) return;
-  std::vector<Open>& open = open_[thread];
-  auto ended = std::find_if(open.begin(), open.end(), [row](const Open& each) { return each.row == row; });
+  std::vector<RunningCall>& open = open_[thread];
+  auto ended = std::find_if(open.begin(), open.end(), [row](const RunningCall& each) { return each.row == row; });
   if (ended == open.end()) return;
   ended->end = sum(start, duration);
   ended->kind = kind;
@@ -31,13 +32,13 @@ void Nesting::end(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, i
   if (ended != open.begin()) (ended - 1)->own -= duration;
 }
 
-void Nesting::close(std::vector<Open>* open) {
+void Nesting::close(std::vector<RunningCall>* open) {
   totals_->add_own(open->back().kind, std::max<int64_t>(open->back().own, 0));
   open->pop_back();
 }
 
 void Nesting::finish() {
-  for (std::vector<Open>& open : open_) {
+  for (std::vector<RunningCall>& open : open_) {
     while (!open.empty()) close(&open);
   }
 }

@@ -9,7 +9,7 @@ ObjectNumbers::ObjectNumbers(const ObjectTable& table) : types_(table.types().si
 }
 
 int64_t ObjectNumbers::add(ObjectType type, uint64_t object) {
-  OfType& known = types_[type];
+  TypeNumbers& known = types_[type];
   int64_t order = ++known.count;
   if (known.has_ids) known.objects.push_back({object, std::nullopt, order});
   return order;
@@ -20,16 +20,16 @@ void ObjectNumbers::identify(ObjectType type, int64_t order, int64_t id) {
 }
 
 int64_t ObjectNumbers::told(ObjectType type, int64_t order) const {
-  const OfType& known = types_[type];
+  const TypeNumbers& known = types_[type];
   return known.has_ids ? known.objects[static_cast<size_t>(order - 1)].told : order;
 }
 
 NumberRows ObjectNumbers::take_changes() {
   NumberRows changes;
-  for (OfType& type : types_) {
+  for (TypeNumbers& type : types_) {
     bool by_ids = are_told_apart_by_ids(type);
     for (size_t i = 0; i < type.objects.size(); ++i) {
-      Numbered& object = type.objects[i];
+      NumberedObject& object = type.objects[i];
       int64_t number = by_ids ? *object.id : static_cast<int64_t>(i) + 1;
       if (number == object.told) continue;
       object.told = number;
@@ -40,9 +40,9 @@ NumberRows ObjectNumbers::take_changes() {
   return changes;
 }
 
-bool ObjectNumbers::are_told_apart_by_ids(const OfType& type) {
+bool ObjectNumbers::are_told_apart_by_ids(const TypeNumbers& type) {
   std::unordered_set<int64_t> ids;
-  for (const Numbered& object : type.objects) {
+  for (const NumberedObject& object : type.objects) {
     if (!object.id.has_value() || !ids.insert(*object.id).second) return false;
   }
   return true;

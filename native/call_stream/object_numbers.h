@@ -26,20 +26,20 @@ class ObjectNumbers {
   NumberRows take_changes();
 
  private:
-  struct Numbered {
+  struct NumberedObject {
     uint64_t object;
     std::optional<int64_t> id;
     int64_t told;
   };
-  struct OfType {
+  struct TypeNumbers {
     bool has_ids = false;  // whether some function returns ids of this type
     int64_t count = 0;
-    std::vector<Numbered> objects;  // if it has ids
+    std::vector<NumberedObject> objects;  // if it has ids
   };
 
-  static bool are_told_apart_by_ids(const OfType& type);
+  static bool are_told_apart_by_ids(const TypeNumbers& type);
 
-  std::vector<OfType> types_;
+  std::vector<TypeNumbers> types_;
 };
 
 }  // namespace framedex::call_stream

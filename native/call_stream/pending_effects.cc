@@ -34,13 +34,13 @@ const Effect& PendingEffects::take_first() {
 }
 
 std::vector<Effect> PendingEffects::take_those_that_hand_out(ObjectType type, uint64_t address, int64_t time) {
-  auto is_meant = [&](const Queued& queued) {
+  auto is_meant = [&](const QueuedEffect& queued) {
     return queued.time <= time && effects_[queued.slot].hands_out(type, address);
   };
   std::vector<Effect> taken;
   if (std::none_of(queue_.begin(), queue_.end(), is_meant)) return taken;
-  std::sort(queue_.begin(), queue_.end(), [](const Queued& a, const Queued& b) { return is_later(b, a); });
-  auto meant = std::stable_partition(queue_.begin(), queue_.end(), [&](const Queued& q) { return !is_meant(q); });
+  std::sort(queue_.begin(), queue_.end(), [](const QueuedEffect& a, const QueuedEffect& b) { return is_later(b, a); });
+  auto meant = std::stable_partition(queue_.begin(), queue_.end(), [&](const QueuedEffect& q) { return !is_meant(q); });
   for (auto queued = meant; queued != queue_.end(); ++queued) {
     taken.push_back(effects_[queued->slot]);
     free_.push_back(queued->slot);

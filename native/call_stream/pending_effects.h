@@ -26,7 +26,7 @@ struct Effect {
   int32_t owner = -1;        // of the results: index of a client
   LifeId deleted = kNoLife;  // the object whose deletion the call reported
   bool has_identified = false;
-  Sighting identified{};
+  ObjectUse identified{};
   int64_t id = 0;
   std::vector<Result> results;
   std::vector<ObjectType> hidden;
@@ -49,17 +49,17 @@ class PendingEffects {
   std::vector<Effect> take_those_that_hand_out(ObjectType type, uint64_t address, int64_t time);
 
  private:
-  struct Queued {
+  struct QueuedEffect {
     int64_t time;
     uint64_t call;
     size_t slot;
   };
-  static bool is_later(const Queued& a, const Queued& b) {
+  static bool is_later(const QueuedEffect& a, const QueuedEffect& b) {
     return a.time != b.time ? a.time > b.time : a.call > b.call;
   }
   size_t free_slot();
 
-  std::vector<Queued> queue_;  // a heap, with the first effect on top
+  std::vector<QueuedEffect> queue_;  // a heap, with the first effect on top
   std::vector<Effect> effects_;
   std::vector<size_t> free_;  // indexes of free effects
 };

@@ -17,14 +17,14 @@ const std::vector<uint32_t>& comparable(const capture::Stack& stack) {
 
 }  // namespace
 
-SharedChains::Shared SharedChains::of(uint32_t first, uint32_t second) {
+SharedChains::SharedChain SharedChains::of(uint32_t first, uint32_t second) {
   if (known_.size() >= kMostPairs) known_.clear();
   auto [entry, is_new] = known_.try_emplace(uint64_t{first} << 32 | second);
   if (is_new) entry->second = compare(first, second);
   return entry->second;
 }
 
-SharedChains::Shared SharedChains::compare(uint32_t first, uint32_t second) {
+SharedChains::SharedChain SharedChains::compare(uint32_t first, uint32_t second) {
   const std::vector<uint32_t>& one = comparable(stacks_[first]);
   const std::vector<uint32_t>& other = comparable(stacks_[second]);
   auto python = [this](uint32_t frame) { return is_python(frame); };

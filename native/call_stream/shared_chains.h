@@ -13,7 +13,7 @@ namespace framedex::call_stream {
 
 class SharedChains {
  public:
-  struct Shared {
+  struct SharedChain {
     uint32_t chain;    // index in chains(); kNoChain if no Python frame is shared
     bool is_one_line;  // whether the chain has all Python frames of both stacks
   };
@@ -23,18 +23,18 @@ class SharedChains {
   SharedChains(const std::vector<capture::Stack>& stacks, const std::vector<capture::Frame>& frames)
       : stacks_(stacks), frames_(frames) {}
 
-  Shared of(uint32_t first, uint32_t second);
+  SharedChain of(uint32_t first, uint32_t second);
   // Returns distinct chains of frames, innermost first: the outer parts of stacks.
   const std::vector<std::vector<uint32_t>>& chains() const { return chains_; }
 
  private:
-  Shared compare(uint32_t first, uint32_t second);
+  SharedChain compare(uint32_t first, uint32_t second);
   bool is_python(uint32_t frame) const { return frames_[frame].language == FrameLanguage::kPython; }
 
   using FrameLanguage = capture::FrameLanguage;
   const std::vector<capture::Stack>& stacks_;
   const std::vector<capture::Frame>& frames_;
-  std::unordered_map<uint64_t, Shared> known_;  // by the pair of stacks
+  std::unordered_map<uint64_t, SharedChain> known_;  // by the pair of stacks
   std::vector<std::vector<uint32_t>> chains_;
   std::map<std::vector<uint32_t>, uint32_t> chain_ids_;
 };

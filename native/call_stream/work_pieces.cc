@@ -13,7 +13,7 @@ std::vector<Piece> WorkPieces::taken_by(const RecordedCall& call) {
     return taken;
   }
   reader_.read(call, &objects_);
-  for (const Sighting& seen : objects_.inputs) {
+  for (const ObjectUse& seen : objects_.inputs) {
     Piece piece = piece_at(seen, call.start);
     if (piece == kNoPiece) continue;
     taken.push_back(piece);
@@ -30,34 +30,34 @@ Piece WorkPieces::work_on(const RecordedCall& call) {
   if (!function(call.function).has_objects() || call.duration < 0) return kNoPiece;
   reader_.read(call, &objects_);
   Piece piece = kNoPiece;
-  for (const Sighting& seen : objects_.inputs) {
+  for (const ObjectUse& seen : objects_.inputs) {
     Piece given = piece_at(seen, call.start);
     if (given != kNoPiece && (piece == kNoPiece || given < piece)) piece = given;
   }
   int64_t end = sum(call.start, call.duration);
-  for (const Sighting& seen : objects_.results) {
+  for (const ObjectUse& seen : objects_.results) {
     if (seen.role != Role::kCreates) continue;
     if (piece == kNoPiece) piece = static_cast<Piece>(call.row);
     add(seen, piece, end);
   }
-  for (const Sighting& seen : objects_.inputs) {
+  for (const ObjectUse& seen : objects_.inputs) {
     if (seen.role == Role::kDestroys) forget({seen.type, seen.address});
   }
   return places_.count(piece) != 0 ? piece : kNoPiece;
 }
 
 // Returns the piece whose object was at an address at this time.
-Piece WorkPieces::piece_at(const Sighting& seen, int64_t time) const {
+Piece WorkPieces::piece_at(const ObjectUse& seen, int64_t time) const {
   auto found = made_.find({seen.type, seen.address});
   return found != made_.end() && time >= found->second.born ? found->second.piece : kNoPiece;
 }
 
-void WorkPieces::add(const Sighting& seen, Piece piece, int64_t born) {
+void WorkPieces::add(const ObjectUse& seen, Piece piece, int64_t born) {
   Place place{seen.type, seen.address};
   places_[piece].insert(place);
   auto found = made_.find(place);
   if (found != made_.end() && found->second.piece != piece) forget(place);
-  counts_[place.first] += made_.insert_or_assign(place, Made{piece, born}).second ? 1 : 0;
+  counts_[place.first] += made_.insert_or_assign(place, UnreceivedObject{piece, born}).second ? 1 : 0;
 }
 
 void WorkPieces::forget(const Place& place) {

@@ -38,17 +38,17 @@ class WorkPieces {
 
  private:
   using Place = std::pair<ObjectType, uint64_t>;  // type, address
-  struct Made {
+  struct UnreceivedObject {
     Piece piece;
     int64_t born;
   };
 
-  Piece piece_at(const Sighting& seen, int64_t time) const;
-  void add(const Sighting& seen, Piece piece, int64_t born);
+  Piece piece_at(const ObjectUse& seen, int64_t time) const;
+  void add(const ObjectUse& seen, Piece piece, int64_t born);
   void forget(const Place& place);
 
-  std::map<Place, Made> made_;  // objects that no thread with Python has received yet
-  std::vector<size_t> counts_;  // of made_, by type
+  std::map<Place, UnreceivedObject> made_;  // objects that no thread with Python has received yet
+  std::vector<size_t> counts_;              // of made_, by type
   std::map<Piece, std::set<Place>> places_;
   std::vector<Piece> lost_;
   ObjectReader reader_;

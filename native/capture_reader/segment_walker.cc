@@ -68,7 +68,7 @@ SegmentWalker::Step SegmentWalker::next(Record* record, Damage* damage) {
     *damage = {"is cut off", begin, at_};
     return Step::kDamage;
   }
-  Found found = look(at_);
+  FoundRecord found = look(at_);
   if (found.size == 0) {
     bool is_end = word_at(at_) == 0 && !is_before_end(at_);
     return is_end ? Step::kEnd : skip(damage);
@@ -129,11 +129,11 @@ SegmentWalker::Step SegmentWalker::skip(Damage* damage) {
   return Step::kDamage;
 }
 
-SegmentWalker::Found SegmentWalker::look(size_t at) {
+SegmentWalker::FoundRecord SegmentWalker::look(size_t at) {
   return form_.has_checks() ? look_by_check(at) : look_by_mark(at);
 }
 
-SegmentWalker::Found SegmentWalker::look_by_mark(size_t at) const {
+SegmentWalker::FoundRecord SegmentWalker::look_by_mark(size_t at) const {
   version_1::RecordHeader header;
   std::memcpy(&header, bytes_at(at), sizeof(header));
   bool is_sane = header.mark == version_1::kRecordMark && header.size >= sizeof(header) && header.size % 8 == 0 &&
@@ -141,7 +141,7 @@ SegmentWalker::Found SegmentWalker::look_by_mark(size_t at) const {
   return {header.kind, kLongHead, is_sane ? header.size : 0};
 }
 
-SegmentWalker::Found SegmentWalker::look_by_check(size_t at) {
+SegmentWalker::FoundRecord SegmentWalker::look_by_check(size_t at) {
   RecordHeader header;
   std::memcpy(&header, bytes_at(at), sizeof(header));
   bool may_have_detail = form_.version != version_2::kVersion && is_of_call(header.kind());

@@ -89,7 +89,7 @@ class SegmentWalker {
   size_t place() const { return at_; }
 
  private:
-  struct Found {
+  struct FoundRecord {
     RecordKind kind;
     uint8_t detail = 0;
     size_t size = 0;  // 0: no valid record here
@@ -99,9 +99,9 @@ class SegmentWalker {
   const char* bytes_at(size_t at) const { return bytes_.data() + (at - bytes_begin_); }
   // Returns whether the stream was written at least as far as this offset.
   bool is_before_end(size_t at) const { return place_.position + (at - place_.begin) < form_.written; }
-  Found look(size_t at);
-  Found look_by_mark(size_t at) const;
-  Found look_by_check(size_t at);
+  FoundRecord look(size_t at);
+  FoundRecord look_by_mark(size_t at) const;
+  FoundRecord look_by_check(size_t at);
   Step skip(Damage* damage);
   void use_base(Record* record);
   void seek_base();

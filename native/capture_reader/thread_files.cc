@@ -18,7 +18,7 @@ namespace {
 
 // Not std::filesystem: before GCC 9 it was outside libstdc++.so and had other types. A build for older systems would
 // contain a second copy, which must not mix with the system's.
-struct Closing {
+struct FolderCloser {
   void operator()(DIR* folder) const { closedir(folder); }
 };
 
@@ -26,7 +26,7 @@ struct Closing {
 
 std::vector<ThreadFiles> thread_files(const std::string& folder, std::error_code* error) {
   std::map<int, ThreadFiles> found;
-  std::unique_ptr<DIR, Closing> opened(opendir(folder.c_str()));
+  std::unique_ptr<DIR, FolderCloser> opened(opendir(folder.c_str()));
   while (opened != nullptr) {
     errno = 0;
     const dirent* entry = readdir(opened.get());

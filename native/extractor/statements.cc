@@ -75,7 +75,7 @@ class StatementWalk {
 
  private:
   // An open part of the text up to the byte `end`. No other statement begins in it before `head_end`.
-  struct Open {
+  struct OpenPart {
     uint32_t begin, end, head_end;
     int statement;
   };
@@ -102,7 +102,7 @@ class StatementWalk {
   std::vector<size_t> whole_open_;                // those that begin before the latest queried position, innermost last
   size_t whole_to_come_ = 0;
   std::vector<size_t> line_ends_;
-  std::vector<Open> open_{{0, UINT32_MAX, 0, kNoStatement}};
+  std::vector<OpenPart> open_{{0, UINT32_MAX, 0, kNoStatement}};
   std::vector<Statement> statements_;
   int last_ = kNoStatement;  // statement of the previous token
 };
@@ -191,7 +191,7 @@ std::vector<StatementLines> long_statements(const Languages& languages, std::str
   }
   if (language != Language::kCpp) return {};
   // Macros of the file itself are not expanded: their calls have the lines.
-  Scrubbed scrubbed = scrub(source, macros);
+  ScrubbedSource scrubbed = scrub(source, macros);
   for (const MacroDefinition& each : scrubbed.definitions) scrubbed.assignments.emplace_back(each.begin, each.end);
   std::sort(scrubbed.assignments.begin(), scrubbed.assignments.end());
   const Grammar& grammar = languages.cpp_grammar;

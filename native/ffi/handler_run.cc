@@ -82,10 +82,10 @@ void leave(Call& call, const ErrorCodeScope& codes, XLA_FFI_Error* error) {
 
 // Completes the record of a handler left by an exception that is not a std::exception. The exception is not caught: if
 // nobody catches it, the process dies at the throw, with all frames intact.
-class LeftByException {
+class ExceptionExitRecord {
  public:
-  explicit LeftByException(Call& call) : call_(call) {}
-  ~LeftByException() {
+  explicit ExceptionExitRecord(Call& call) : call_(call) {}
+  ~ExceptionExitRecord() {
     if (call_.is_recording()) call_.leave(kUnknown, "the handler was left by an exception");
   }
 
@@ -94,7 +94,7 @@ class LeftByException {
 };
 
 XLA_FFI_Error* run_recorded(Call& call, Slot& slot, XLA_FFI_CallFrame* frame) {
-  LeftByException guard(call);
+  ExceptionExitRecord guard(call);
   ErrorCodeScope codes(frame);
   XLA_FFI_Error* error;
   try {
@@ -143,7 +143,7 @@ __attribute__((noinline)) void run_untyped(UntypedSlot& slot, void* a, void* b, 
     call.arguments();
     call.enter_from(recorder::registers_of_caller(__builtin_frame_address(0)));
   }
-  LeftByException guard(call);
+  ExceptionExitRecord guard(call);
   slot.handler(a, b, c, d, e);
   if (call.is_recording()) call.leave(0, {});
 }

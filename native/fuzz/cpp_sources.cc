@@ -12,7 +12,7 @@ namespace extractor = framedex::extractor;
 
 void extract(std::string_view source, const extractor::MacroTable& macros) {
   static extractor::Workspace workspace;
-  extractor::Scrubbed scrubbed = extractor::scrub(source, macros);
+  extractor::ScrubbedSource scrubbed = extractor::scrub(source, macros);
   framedex::fuzz::require(scrubbed.text.size() == source.size());
   try {
     framedex::fuzz::check(

@@ -87,8 +87,8 @@ Situation LineMemory::add_situation(bool is_open) {
   return static_cast<Situation>(is_open_.size() - 1);
 }
 
-std::optional<Unknown> LineMemory::follow(std::string_view text, size_t position, size_t shown,
-                                          const NoteOfWords& note_of_words, std::string& noted) {
+std::optional<UnknownLine> LineMemory::follow(std::string_view text, size_t position, size_t shown,
+                                              const NoteOfWords& note_of_words, std::string& noted) {
   const auto show = [&](size_t end) {
     if (end <= shown) return;
     noted.append(text, shown, end - shown);
@@ -106,7 +106,7 @@ std::optional<Unknown> LineMemory::follow(std::string_view text, size_t position
       if (line.range.end - line.range.begin > kLongestByWords) line.decided_by_words = false;
     }
     const std::string_view content = text.substr(line.range.begin, line.stop - line.range.begin);
-    Unknown unknown{line.range, line.stop, line.decided_by_words, {}, false, false};
+    UnknownLine unknown{line.range, line.stop, line.decided_by_words, {}, false, false};
     if (line.decided_by_words) {
       const std::optional<std::string_view> note = note_of_words(line);
       if (!note) {
@@ -125,7 +125,7 @@ std::optional<Unknown> LineMemory::follow(std::string_view text, size_t position
       position = line.range.end;
       continue;
     }
-    const Kept* kept = find(situation_, content);
+    const CachedLine* kept = find(situation_, content);
     const std::string* note = kept == nullptr ? nullptr : note_of(*kept, content);
     if (note == nullptr) {
       unknown.has_outcome = kept != nullptr;
@@ -163,21 +163,21 @@ void LineMemory::keep(Situation before, std::string_view line, bool by_form, Out
   const bool has_form = key_.back() == kByForm;
   if (!has_form || by_form) {
     weight_ += key_.size() + kOverhead;
-    outcomes_[key_] = Kept{by_form, next_id_++, std::move(outcome)};
+    outcomes_[key_] = CachedLine{by_form, next_id_++, std::move(outcome)};
     return;
   }
   // The entry of the form says that lines of this form are stored verbatim.
   weight_ += 2 * (key_.size() + kOverhead);
-  outcomes_[key_] = Kept{false, next_id_++, {}};
+  outcomes_[key_] = CachedLine{false, next_id_++, {}};
   key_.clear();
   append_bytes(key_, before);
   key_.append(line);
   key_.push_back(kAsItIs);
-  outcomes_[key_] = Kept{false, next_id_++, std::move(outcome)};
+  outcomes_[key_] = CachedLine{false, next_id_++, std::move(outcome)};
 }
 
 void LineMemory::keep_note(Situation before, std::string_view line, std::string note) {
-  const Kept* kept = find(before, line);
+  const CachedLine* kept = find(before, line);
   if (kept == nullptr || kept->outcome.counted.empty()) return;
   set_note_key(*kept, line);
   weight_ += key_.size() + note.size() + kOverhead;
@@ -185,7 +185,7 @@ void LineMemory::keep_note(Situation before, std::string_view line, std::string 
 }
 
 void LineMemory::read_frame(Situation before, std::string_view line) {
-  const Kept* kept = find(before, line);
+  const CachedLine* kept = find(before, line);
   if (kept != nullptr) {
     set_last_frame(*kept, line);
     return;
@@ -218,7 +218,7 @@ void LineMemory::clear() {
 
 // Returns the stored outcome of a line in a situation. `key_` is then that of its form, or of the line if the form's
 // outcome varies.
-const LineMemory::Kept* LineMemory::find(Situation situation, std::string_view line) {
+const LineMemory::CachedLine* LineMemory::find(Situation situation, std::string_view line) {
   set_key(situation, line);
   auto found = outcomes_.find(key_);
   if (found == outcomes_.end()) return nullptr;
@@ -231,7 +231,7 @@ const LineMemory::Kept* LineMemory::find(Situation situation, std::string_view l
   return found == outcomes_.end() ? nullptr : &found->second;
 }
 
-const std::string* LineMemory::note_of(const Kept& kept, std::string_view line) {
+const std::string* LineMemory::note_of(const CachedLine& kept, std::string_view line) {
   static const std::string kNothing;
   const Outcome& outcome = kept.outcome;
   if (outcome.counted.empty()) return &kNothing;
@@ -244,7 +244,7 @@ const std::string* LineMemory::note_of(const Kept& kept, std::string_view line) 
   return nullptr;
 }
 
-bool LineMemory::leads_nowhere(const Kept& kept, std::string_view line) const {
+bool LineMemory::leads_nowhere(const CachedLine& kept, std::string_view line) const {
   for (const Range& range : kept.outcome.paths) {
     if (lost_paths_.count(std::string(line.substr(range.begin, range.end - range.begin))) == 0) return false;
   }
@@ -278,7 +278,7 @@ void LineMemory::set_key(Situation situation, std::string_view line) {
   }
 }
 
-void LineMemory::set_note_key(const Kept& kept, std::string_view line) {
+void LineMemory::set_note_key(const CachedLine& kept, std::string_view line) {
   key_.clear();
   append_bytes(key_, kept.id);
   for (const Range& range : kept.outcome.counted) {
@@ -288,7 +288,7 @@ void LineMemory::set_note_key(const Kept& kept, std::string_view line) {
   if (kept.outcome.depends_on_frame) key_.append(last_frame_);
 }
 
-void LineMemory::set_last_frame(const Kept& kept, std::string_view line) {
+void LineMemory::set_last_frame(const CachedLine& kept, std::string_view line) {
   last_frame_.assign(1, kByForm);
   append_bytes(last_frame_, kept.id);
   for (const Range& range : kept.outcome.counted) {

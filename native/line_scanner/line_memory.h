@@ -42,7 +42,7 @@ struct FollowedFrame {
 };
 
 // An unknown line, which must be parsed.
-struct Unknown {
+struct UnknownLine {
   Range range;
   size_t stop;            // before its line break
   bool decided_by_words;  // its words decide, see `Line`
@@ -66,8 +66,8 @@ class LineMemory {
 
   // Appends the text from `shown` on to `noted`, with a note before each line break. Starts at `position`, the
   // beginning of a line, and stops at the first unknown line. Returns nothing at the end of the text.
-  std::optional<Unknown> follow(std::string_view text, size_t position, size_t shown, const NoteOfWords& note_of_words,
-                                std::string& noted);
+  std::optional<UnknownLine> follow(std::string_view text, size_t position, size_t shown,
+                                    const NoteOfWords& note_of_words, std::string& noted);
 
   // The situation before the next line, and the number of lines so far.
   Situation situation() const { return situation_; }
@@ -102,25 +102,25 @@ class LineMemory {
   size_t weight() const { return weight_; }
 
  private:
-  struct Kept {
+  struct CachedLine {
     bool by_form;  // else lines are stored verbatim
     uint32_t id;
     Outcome outcome;
   };
 
-  const Kept* find(Situation situation, std::string_view line);
-  const std::string* note_of(const Kept& kept, std::string_view line);
-  bool leads_nowhere(const Kept& kept, std::string_view line) const;
+  const CachedLine* find(Situation situation, std::string_view line);
+  const std::string* note_of(const CachedLine& kept, std::string_view line);
+  bool leads_nowhere(const CachedLine& kept, std::string_view line) const;
   bool has_known_name(std::string_view text) const;
   void set_key(Situation situation, std::string_view line);
-  void set_note_key(const Kept& kept, std::string_view line);
-  void set_last_frame(const Kept& kept, std::string_view line);
+  void set_note_key(const CachedLine& kept, std::string_view line);
+  void set_last_frame(const CachedLine& kept, std::string_view line);
   bool was_met();
 
   const LineScanner& scanner_;
   std::vector<bool> is_open_;
-  std::unordered_map<std::string, Kept> outcomes_;      // by situation and form, or situation and line
-  std::unordered_map<std::string, std::string> notes_;  // by outcome and determining bytes
+  std::unordered_map<std::string, CachedLine> outcomes_;  // by situation and form, or situation and line
+  std::unordered_map<std::string, std::string> notes_;    // by outcome and determining bytes
   std::unordered_set<std::string> names_;
   std::unordered_set<std::string> lost_paths_;
   bool knows_names_ = false;

@@ -13,12 +13,12 @@ constexpr char kEscape = '\x1b';
 constexpr size_t kLongestWord = 4096;
 constexpr size_t kMostWords = 64;
 
-enum class Ending : uint8_t { kNone, kWordNeedle, kNeedle };
+enum class NeedleEnd : uint8_t { kNone, kWordNeedle, kNeedle };
 
 struct Node {
   std::array<int, kBytes> next{};  // 0, the root, if there is no child
   int fallback = 0;
-  Ending ending = Ending::kNone;
+  NeedleEnd ending = NeedleEnd::kNone;
 };
 
 using Trie = std::vector<Node>;
@@ -27,7 +27,7 @@ size_t index_of(char byte) { return static_cast<unsigned char>(byte); }
 
 bool is_blank(char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
 
-void add(Trie& trie, const std::string& needle, Ending ending) {
+void add(Trie& trie, const std::string& needle, NeedleEnd ending) {
   if (needle.empty() || needle.find('\n') != std::string::npos || needle.find(kEscape) != std::string::npos) {
     throw std::invalid_argument("a needle is some bytes without line breaks and escape characters");
   }
@@ -41,7 +41,7 @@ void add(Trie& trie, const std::string& needle, Ending ending) {
     }
     node = child;
   }
-  Ending& known = trie[static_cast<size_t>(node)].ending;
+  NeedleEnd& known = trie[static_cast<size_t>(node)].ending;
   if (ending > known) known = ending;
 }
 
@@ -96,17 +96,17 @@ Line whole_line(std::string_view text, size_t begin) {
 
 LineScanner::LineScanner(const std::vector<std::string>& needles, const std::vector<std::string>& word_needles) {
   Trie trie(1);
-  for (const std::string& needle : needles) add(trie, needle, Ending::kNeedle);
-  for (const std::string& needle : word_needles) add(trie, needle, Ending::kWordNeedle);
+  for (const std::string& needle : needles) add(trie, needle, NeedleEnd::kNeedle);
+  for (const std::string& needle : word_needles) add(trie, needle, NeedleEnd::kWordNeedle);
   if (trie.size() >= std::numeric_limits<State>::max()) throw std::invalid_argument("the needles are too long");
   complete(trie);
 
   // States are numbered by the kind of needle they end, so the scan needs one comparison per byte.
   std::vector<State> number(trie.size());
   State count = 0;
-  for (Ending ending : {Ending::kNone, Ending::kWordNeedle, Ending::kNeedle}) {
-    if (ending == Ending::kWordNeedle) first_with_needle_ = count;
-    if (ending == Ending::kNeedle) first_with_any_ = count;
+  for (NeedleEnd ending : {NeedleEnd::kNone, NeedleEnd::kWordNeedle, NeedleEnd::kNeedle}) {
+    if (ending == NeedleEnd::kWordNeedle) first_with_needle_ = count;
+    if (ending == NeedleEnd::kNeedle) first_with_any_ = count;
     for (size_t node = 0; node < trie.size(); ++node) {
       if (trie[node].ending == ending) number[node] = count++;
     }

@@ -12,17 +12,17 @@
 namespace framedex::recorder {
 
 // The size limits of a folder. `reason` tells users why a folder limited to 0 bytes is empty.
-struct KeptLimits {
+struct FileStoreLimits {
   size_t largest;  // bytes per file
   uint64_t total;  // bytes of all files together
   const char* reason;
 };
 
 // Stores each content once. Thread-safe.
-class KeptFiles {
+class FileStore {
  public:
   // `name` is the folder's name inside the capture's existing `folder`.
-  KeptFiles(const std::string& folder, const char* name, KeptLimits limits)
+  FileStore(const std::string& folder, const char* name, FileStoreLimits limits)
       : folder_(folder + "/" + name), limits_(limits), left_(limits.total) {}
 
   // Stores the content. Returns its file name, or a sentence that begins with capture::kNotKept.
@@ -30,7 +30,7 @@ class KeptFiles {
 
  private:
   std::string folder_;
-  KeptLimits limits_;
+  FileStoreLimits limits_;
   std::mutex mutex_;  // guards the members below
   uint64_t left_;     // bytes that may still be written
   std::unordered_set<std::string> names_;

@@ -52,10 +52,10 @@ SourceText read_source(const std::string& path, size_t largest) {
 
 }  // namespace
 
-KeptSources::KeptSources(const std::string& folder, std::string working_folder, KeptLimits limits)
+SourceStore::SourceStore(const std::string& folder, std::string working_folder, FileStoreLimits limits)
     : files_(folder, capture::kSources, limits), largest_(limits.largest), working_folder_(std::move(working_folder)) {}
 
-std::string KeptSources::keep(std::string_view filename) {
+std::string SourceStore::keep(std::string_view filename) {
   if (filename.empty() || filename[0] == '<' || filename.size() > kLongestName) return {};
   {
     std::lock_guard lock(mutex_);

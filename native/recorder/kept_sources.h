@@ -15,17 +15,17 @@ namespace framedex::recorder {
 
 // Stores the text of the program's own files. For files of installed packages it stores only the content name.
 // Thread-safe.
-class KeptSources {
+class SourceStore {
  public:
   // Stores in the capture's `folder`. Relative file names are resolved against `working_folder`.
-  KeptSources(const std::string& folder, std::string working_folder, KeptLimits limits);
+  SourceStore(const std::string& folder, std::string working_folder, FileStoreLimits limits);
 
   // Stores a file at its first mention and returns its description as a JSON object. Returns an empty string for later
   // mentions and unreadable files.
   std::string keep(std::string_view filename);
 
  private:
-  KeptFiles files_;
+  FileStore files_;
   size_t largest_;  // bytes
   std::string working_folder_;
   std::mutex mutex_;  // guards `seen_`

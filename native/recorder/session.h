@@ -43,9 +43,9 @@ class Session {
   void describe(const std::string& kind, const std::string& json);
   // Returns the number of the module that contains an address (capture::kNoModule: none), and its load address.
   uint32_t module_of(uintptr_t address, uint64_t* base);
-  // Keeps a compiled program and the source files that it names; see KeptFiles.
+  // Keeps a compiled program and the source files that it names; see FileStore.
   std::string keep_program(std::string_view program);
-  // Keeps the source file of Python code; `filename` is from the code object. See KeptSources.
+  // Keeps the source file of Python code; `filename` is from the code object. See SourceStore.
   void keep_source(std::string_view filename);
   // The streams of a thread. With a ring, `ring` holds the calls and `definitions` the rest; without one, `definitions`
   // holds all.
@@ -97,8 +97,8 @@ class Session {
   uint64_t identity_;
   Settings settings_;
   SegmentBudget budget_;
-  KeptFiles programs_;
-  KeptSources sources_;
+  FileStore programs_;
+  SourceStore sources_;
   std::unique_ptr<std::atomic<bool>[]> recorded_{new std::atomic<bool>[kMaximumFunctions]()};
   PythonRuntime python_;
   Unwinder unwinder_;

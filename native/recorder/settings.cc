@@ -98,11 +98,11 @@ bool Settings::records(const char* function) const {
   return (include.empty() || matches(include, function)) && !matches(exclude, function);
 }
 
-KeptLimits Settings::program_limits() const {
+FileStoreLimits Settings::program_limits() const {
   return {kLargestProgram, programs ? limited(kMostPrograms) : 0, "FRAMEDEX_PROGRAMS=0"};
 }
 
-KeptLimits Settings::source_limits() const {
+FileStoreLimits Settings::source_limits() const {
   return {kLargestSource, sources ? limited(kMostSources) : 0, "FRAMEDEX_SOURCES=0"};
 }
 

@@ -32,8 +32,8 @@ struct Settings {
 
   bool records(const char* function) const;
   // Kept files do not count towards `limit`. Each kind of file is limited to the same number of bytes.
-  KeptLimits program_limits() const;
-  KeptLimits source_limits() const;
+  FileStoreLimits program_limits() const;
+  FileStoreLimits source_limits() const;
   // Returns the names of the active variables that exclude calls.
   std::vector<std::string> selecting() const;
 

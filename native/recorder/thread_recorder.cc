@@ -94,7 +94,7 @@ void ThreadRecorder::write(RecordKind kind, const Head& full) {
 }
 
 uint32_t ThreadRecorder::stack_id(const StartRegisters& start) {
-  StackWalker::Found found = walker_.find(start);
+  StackWalker::FoundStack found = walker_.find(start);
   if (__builtin_expect(found.is_new, 0)) {
     // The walk may have used rules, and the ids addresses, of an unloaded library.
     if (forget_unloaded()) found = walker_.walk(start);
@@ -111,17 +111,17 @@ uint32_t ThreadRecorder::stack_id(const StartRegisters& start) {
 // walked again, while a wrong replay or a wrong walk differs every time.
 bool ThreadRecorder::agrees_with_libgcc(const StartRegisters& start, uint32_t id) {
   for (int attempt = 0; attempt < kVerifyAttempts; ++attempt) {
-    StackWalker::Found truth = walker_.walk_with_libgcc(start);
+    StackWalker::FoundStack truth = walker_.walk_with_libgcc(start);
     if (truth.is_new) write_stack(truth);
     if (truth.id == id) return true;
-    StackWalker::Found again = walker_.find(start);
+    StackWalker::FoundStack again = walker_.find(start);
     if (again.is_new) write_stack(again);
     id = again.id;
   }
   return false;
 }
 
-void ThreadRecorder::write_stack(const StackWalker::Found& found) {
+void ThreadRecorder::write_stack(const StackWalker::FoundStack& found) {
   const MergedStack& stack = found.stack;
   size_t count = stack.frame_count + stack.python_count;
   std::vector<uint32_t> ids(count);

@@ -43,7 +43,7 @@ class ThreadRecorder {
   void write(capture::RecordKind kind, const Head& full);
   uint32_t stack_id(const StartRegisters& start);
   bool agrees_with_libgcc(const StartRegisters& start, uint32_t id);
-  void write_stack(const StackWalker::Found& found);
+  void write_stack(const StackWalker::FoundStack& found);
   uint32_t frame_id(const MergedFrame& frame);
   uint32_t code_id(const MergedFrame& frame);
   bool forget_unloaded();

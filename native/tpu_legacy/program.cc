@@ -41,7 +41,7 @@ bool check_python(TF_Status* status) {
 // for which no thread waits while it holds the GIL.
 python::Object* compiling_function(TF_Status* status) {
   static std::mutex mutex;
-  static auto* const function = new python::Held;
+  static auto* const function = new python::OwnedReference;
   python::WithoutGil without_gil;
   std::lock_guard lock(mutex);
   if (*function) return function->get();

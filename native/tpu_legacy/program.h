@@ -19,7 +19,7 @@ class Program {
   bool execute(const std::vector<const void*>& arguments, std::vector<std::string>& results, TF_Status* status) const;
 
  private:
-  mock::python::Held execute_;
+  mock::python::OwnedReference execute_;
 };
 
 }  // namespace framedex::tpu_legacy

@@ -6,7 +6,7 @@ namespace framedex::tpu_legacy {
 namespace {
 
 // Joins texts, truncated to the length that the recorder keeps.
-class Joined {
+class JoinedText {
  public:
   template <typename Write>
   void add(Write write) {
@@ -26,7 +26,7 @@ class Joined {
 }  // namespace
 
 void write_texts(ArgumentWriter& writer, uint16_t field, const char* const* values, size_t count) {
-  Joined joined;
+  JoinedText joined;
   for (size_t i = 0; values != nullptr && i < count; ++i) {
     if (i > 0) joined.append(", ");
     joined.append(values[i]);
@@ -47,7 +47,7 @@ void write_shape(ArgumentWriter& writer, uint16_t field, const XLA_Shape& shape)
 }
 
 void write_shapes(ArgumentWriter& writer, uint16_t field, const XLA_Shape* shapes, int count) {
-  Joined joined;
+  JoinedText joined;
   for (int i = 0; shapes != nullptr && i < count; ++i) {
     joined.add([&](char* text, size_t capacity) { return write(shapes[i], text, capacity); });
   }
@@ -60,7 +60,7 @@ void write_literal_bytes(ArgumentWriter& writer, uint16_t field, const XLA_Liter
 }
 
 void write_inputs(ArgumentWriter& writer, uint16_t field, const SE_ExecutionInput* const* inputs, int count) {
-  Joined joined;
+  JoinedText joined;
   for (int i = 0; inputs != nullptr && i < count; ++i) {
     joined.add([&](char* text, size_t capacity) { return write(inputs[i]->shape_tree.shape, text, capacity); });
   }

@@ -36,7 +36,7 @@ _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:|#")
 
 
 @dataclass(frozen=True)
-class Section:
+class ReleaseSection:
     """What CHANGELOG.md says of one release: the number of its heading's line, and the lines below that."""
 
     release: Release
@@ -54,14 +54,14 @@ def text_of(release: Release) -> str:
     return ".".join(map(str, release))
 
 
-def sections(text: str) -> list[Section]:
+def sections(text: str) -> list[ReleaseSection]:
     """The sections of a changelog as they follow each other. What is headed otherwise is part of none."""
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("## ")]
     found = []
     for start, end in pairwise([*starts, len(lines)]):
         if heading := _HEADING.fullmatch(lines[start]):
-            found.append(Section(_numbers(heading), start + 1, tuple(lines[start + 1 : end])))
+            found.append(ReleaseSection(_numbers(heading), start + 1, tuple(lines[start + 1 : end])))
     return found
 
 
@@ -100,7 +100,7 @@ def problem_of_tag(text: str, tag: str) -> str | None:
     return None
 
 
-def notes(section: Section, page: str = "") -> str:
+def notes(section: ReleaseSection, page: str = "") -> str:
     """A section as the notes of a release.
 
     Headings go one level up, and each paragraph and each item stands on one line, because where notes are shown every
@@ -127,7 +127,7 @@ def _numbers(found: re.Match[str]) -> Release:
     return int(found[1]), int(found[2]), int(found[3])
 
 
-def _problems_of_section(section: Section) -> Iterator[str]:
+def _problems_of_section(section: ReleaseSection) -> Iterator[str]:
     name = text_of(section.release)
     if not any(line.startswith("- ") for line in section.lines):
         yield f"{NAME}:{section.line}: {name} says nothing: add a line '- ...' for each change that a user sees"

@@ -18,7 +18,7 @@ _GCC_TEXT = Path("/usr/share/doc/gcc-12-base/copyright")  # the GPL, and the exc
 
 
 @dataclass(frozen=True)
-class Linked:
+class LinkedComponent:
     """A component: its licence as an SPDX expression, its purl, and the texts of the licence by their file names."""
 
     name: str
@@ -29,7 +29,7 @@ class Linked:
     texts: Mapping[str, bytes]
 
 
-def linked_in(pins: Pins, python: str, tree_sitter: Path, fetched_by: Path) -> Sequence[Linked]:
+def linked_in(pins: Pins, python: str, tree_sitter: Path, fetched_by: Path) -> Sequence[LinkedComponent]:
     """The components of the wheel for a version of CPython.
 
     `tree_sitter` is the folder of its unpacked source distribution, `fetched_by` the file that pins that.
@@ -45,10 +45,10 @@ def linked_in(pins: Pins, python: str, tree_sitter: Path, fetched_by: Path) -> S
     with_exception = "GPL-3.0-or-later WITH GCC-exception-3.1"
     version = pinned["VERSION"]
     return (
-        Linked(
+        LinkedComponent(
             "tree-sitter", version, "MIT AND Unicode-3.0", f"pkg:pypi/tree-sitter@{version}", pinned["SHA256"], core
         ),
-        Linked(
+        LinkedComponent(
             "pybind11",
             pybind11.version,
             "BSD-3-Clause",
@@ -63,7 +63,7 @@ def linked_in(pins: Pins, python: str, tree_sitter: Path, fetched_by: Path) -> S
     )
 
 
-def bill_of_materials(name: str, version: str, epoch: int, components: Iterable[Linked]) -> bytes:
+def bill_of_materials(name: str, version: str, epoch: int, components: Iterable[LinkedComponent]) -> bytes:
     """The SBOM of a wheel, as CycloneDX 1.6; `epoch` is its time, in seconds since 1970."""
     own = {"type": "application", "name": name, "version": version, "purl": f"pkg:pypi/{name}@{version}"}
     bill = {
@@ -80,7 +80,7 @@ def bill_of_materials(name: str, version: str, epoch: int, components: Iterable[
     return (json.dumps(bill, indent=1) + "\n").encode()
 
 
-def _entry(component: Linked) -> dict[str, object]:
+def _entry(component: LinkedComponent) -> dict[str, object]:
     entry: dict[str, object] = {
         "type": "library",
         "bom-ref": component.purl,
@@ -92,13 +92,13 @@ def _entry(component: Linked) -> dict[str, object]:
     return entry | ({"hashes": [{"alg": "SHA-256", "content": component.sha256}]} if component.sha256 else {})
 
 
-def _packaged(package: Package, licence: str, texts: Mapping[str, bytes]) -> Linked:
+def _packaged(package: Package, licence: str, texts: Mapping[str, bytes]) -> LinkedComponent:
     distribution = "ubuntu" if "ubuntu" in package.url else "debian"
     purl = f"pkg:deb/{distribution}/{package.package}@{package.version}?arch=amd64"
-    return Linked(package.package, package.version, licence, purl, package.sha256, texts)
+    return LinkedComponent(package.package, package.version, licence, purl, package.sha256, texts)
 
 
-def _libgcc(licence: str) -> Linked:
+def _libgcc(licence: str) -> LinkedComponent:
     """The compiler's own library, of which parts are linked in: that of this machine."""
     asked = ["dpkg-query", "--show", "--showformat=${Version}", "libgcc-12-dev"]
     version = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
@@ -106,4 +106,6 @@ def _libgcc(licence: str) -> Linked:
         ["gcc", "-print-libgcc-file-name"], check=True, capture_output=True, text=True
     ).stdout.strip()
     purl = f"pkg:deb/debian/libgcc-12-dev@{version}?arch=amd64"
-    return Linked("libgcc-12-dev", version, licence, purl, hashlib.sha256(Path(library).read_bytes()).hexdigest(), {})
+    return LinkedComponent(
+        "libgcc-12-dev", version, licence, purl, hashlib.sha256(Path(library).read_bytes()).hexdigest(), {}
+    )

@@ -22,7 +22,7 @@ PINS = Path(__file__).with_name("packages.json")
 _UBUNTU, _DEBIAN = "http://archive.ubuntu.com/ubuntu", "http://deb.debian.org/debian"
 
 
-class _Suite(NamedTuple):
+class _DistributionSuite(NamedTuple):
     archive: str
     name: str
     component: str
@@ -30,14 +30,16 @@ class _Suite(NamedTuple):
 
 
 _SYSROOT = (
-    _Suite(_UBUNTU, "bionic-updates", "main", ("libc6", "libc6-dev", "linux-libc-dev", "libgcc1", "libstdc++6")),
-    _Suite(_UBUNTU, "bionic-updates", "universe", ("libstdc++-8-dev",)),
+    _DistributionSuite(
+        _UBUNTU, "bionic-updates", "main", ("libc6", "libc6-dev", "linux-libc-dev", "libgcc1", "libstdc++6")
+    ),
+    _DistributionSuite(_UBUNTU, "bionic-updates", "universe", ("libstdc++-8-dev",)),
 )
 _HEADERS = {
-    "3.11": _Suite(_DEBIAN, "bookworm", "main", ("libpython3.11-dev",)),
-    "3.12": _Suite(_UBUNTU, "noble", "main", ("libpython3.12-dev",)),
-    "3.13": _Suite(_DEBIAN, "trixie", "main", ("libpython3.13-dev",)),
-    "3.14": _Suite(_UBUNTU, "resolute", "main", ("libpython3.14-dev",)),
+    "3.11": _DistributionSuite(_DEBIAN, "bookworm", "main", ("libpython3.11-dev",)),
+    "3.12": _DistributionSuite(_UBUNTU, "noble", "main", ("libpython3.12-dev",)),
+    "3.13": _DistributionSuite(_DEBIAN, "trixie", "main", ("libpython3.13-dev",)),
+    "3.14": _DistributionSuite(_UBUNTU, "resolute", "main", ("libpython3.14-dev",)),
 }
 
 
@@ -48,7 +50,7 @@ def main() -> None:
     PINS.write_text(json.dumps({"sysroot": sysroot, "headers": headers}, indent=1) + "\n", encoding="utf-8")
 
 
-def _entries(suite: _Suite) -> Iterator[dict[str, str]]:
+def _entries(suite: _DistributionSuite) -> Iterator[dict[str, str]]:
     address = f"{suite.archive}/dists/{suite.name}/{suite.component}/binary-amd64/Packages.xz"
     try:
         with urllib.request.urlopen(address) as answer:

@@ -39,7 +39,7 @@ class RefusedError(Exception):
     """Raised when a connection is refused; the text goes to the server's log."""
 
 
-class Admitted:
+class AdmittedStream:
     """Reads the bytes of an admitted connection from its first message on, like a StreamReader."""
 
     def __init__(self, first: bytes, rest: StreamReader) -> None:
@@ -55,7 +55,7 @@ class Admitted:
         return self._first.read(count) or await self._rest.readexactly(count)
 
 
-async def admit(reader: StreamReader, writer: StreamWriter, token: str | None) -> Admitted:
+async def admit(reader: StreamReader, writer: StreamWriter, token: str | None) -> AdmittedStream:
     """Read the first message of a connection and check its token, if `token` is set.
 
     Raises RefusedError if the token is missing or wrong. A client that sent a request gets an error reply first.
@@ -70,7 +70,7 @@ async def admit(reader: StreamReader, writer: StreamWriter, token: str | None) -
             if isinstance(message.get("id"), int | str):
                 _send_refusal(writer, message["id"])
             raise RefusedError(f"{message.get('method')!r:.60} came without a valid token")
-    return Admitted(body, reader)
+    return AdmittedStream(body, reader)
 
 
 async def _read_first_body(reader: StreamReader) -> bytes:
@@ -141,7 +141,7 @@ def token_file(port: int, token: str) -> Iterator[Path]:
 
 def generate_token() -> str:
     """Return a random token that cannot be guessed."""
-    import secrets  # loads OpenSSL, which a server without a port does not need
+    import secrets
 
     return secrets.token_urlsafe(32)
 

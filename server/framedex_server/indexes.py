@@ -19,12 +19,14 @@ from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
 from framedex.errors import FramedexError
+from framedex.index import find_index
+from framedex.index.file.database import EmptyIndexError, LockedIndexError, OutdatedIndexError, changed_index_error
 from framedex.plaintext import printable
 from framedex_server.settings import FolderSettings
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model.scopes import Counted
+    from framedex.model.scopes import CaptureScope
 
 Answer = TypeVar("Answer")
 Report = Callable[[FramedexError], None]
@@ -46,7 +48,7 @@ LOCK_TIMEOUT_S = 0.5
 
 
 class IndexChoice:
-    """The indexes to query: only `fixed` if the user named one, else indexes around the document and the `roots`.
+    """The indexes to query: only `user_index` if the user named one, else indexes around the document and the `roots`.
 
     `roots` returns the workspace folders. `configured_index` returns the index that the settings name for a folder.
     `clock` returns monotonic seconds.
@@ -59,7 +61,7 @@ class IndexChoice:
         clock: Callable[[], float] = time.monotonic,
         configured_index: Callable[[Path], Path | None] = lambda root: None,
     ) -> None:
-        self.fixed = fixed
+        self.user_index = fixed
         self._roots = roots
         self._clock = clock
         self._configured_index = configured_index
@@ -75,8 +77,8 @@ class IndexChoice:
         A document inside a workspace folder belongs to the nearest index above it. Any other document (an installed
         library, a system header) was most likely reached from the workspace, so the workspace's index comes first.
         """
-        if self.fixed is not None:
-            return [self.fixed]
+        if self.user_index is not None:
+            return [self.user_index]
         roots = self.roots()
         inside = any(document.is_relative_to(root) for root in roots)
         starts = [document.parent, *roots] if inside else [*roots, document.parent]
@@ -84,21 +86,19 @@ class IndexChoice:
 
     def find_for_folder(self, folder: Path) -> Path | None:
         """Return the index that the settings name for a folder, else the nearest one upwards."""
-        from framedex.index import find_index
-
         return self._configured_index(folder) or find_index(folder)
 
     def find_workspace_indexes(self) -> dict[Path, Path]:
         """Return the indexes of the workspace folders and of nested projects, each with its folder."""
-        if self.fixed is not None:
-            return {self.fixed: next(iter(self.roots()), self.fixed.parent)}
+        if self.user_index is not None:
+            return {self.user_index: next(iter(self.roots()), self.user_index.parent)}
         of_roots = ((self.find_for_folder(root), root) for root in self.roots())
         inside = {path: path.parent.parent for path in self.find_nested_indexes()}
         return inside | {path: root for path, root in of_roots if path is not None}
 
     def find_nested_indexes(self) -> Iterator[Path]:
         """Yield the indexes of projects nested in the workspace folders; the search is lazy."""
-        if self.fixed is None:
+        if self.user_index is None:
             for root in self.roots():
                 yield from self._find_indexes_in(root)
 
@@ -157,7 +157,7 @@ class Indexes:
         self._choice = choice
         self._report = report
         self._settings_for = settings_for
-        self._open_settings: dict[Path, tuple[Mapping[str, str], Counted]] = {}
+        self._open_settings: dict[Path, tuple[Mapping[str, str], CaptureScope]] = {}
         self.being_written: set[Path] = shared_with.being_written if shared_with else set()
         """The indexes that this session is writing: they are not reported as empty or outdated."""
         self.outdated: dict[Path, None] = shared_with.outdated if shared_with else {}
@@ -231,11 +231,11 @@ class Indexes:
     @property
     def is_fixed(self) -> bool:
         """Whether the user has named the index."""
-        return self._choice.fixed is not None
+        return self._choice.user_index is not None
 
     def find_for_folder(self, folder: Path) -> Path | None:
         """Return the index of a folder; None if it has none yet."""
-        return self._choice.fixed or self._choice.find_for_folder(folder)
+        return self._choice.user_index or self._choice.find_for_folder(folder)
 
     def have_changed(self) -> bool:
         """Return whether another process wrote to an open index or created one since the last call.
@@ -362,8 +362,6 @@ class Indexes:
         try:
             answer = self._query_or_raise(path, question)
             if path in self._open_indexes and self._open_indexes[path].was_changed:
-                from framedex.index.file.database import changed_index_error
-
                 self._report_once(path, changed_index_error(path), report)
             return answer
         except OverflowError as error:  # a number outside SQLite's integer range
@@ -375,8 +373,6 @@ class Indexes:
 
     def _query_or_raise(self, path: Path, question: Callable[[Index], Answer]) -> Answer:
         """Return the result of `question` on the index at `path`. Raises FramedexError if it is unusable."""
-        from framedex.index.file.database import LockedIndexError
-
         was_open = path in self._open_indexes
         try:
             index = self._get_open_index(path)
@@ -392,13 +388,9 @@ class Indexes:
         return self._query_or_raise(path, question)
 
     def _is_being_written(self, path: Path, error: FramedexError) -> bool:
-        from framedex.index.file.database import EmptyIndexError, OutdatedIndexError
-
         return isinstance(error, EmptyIndexError | OutdatedIndexError) and path in self.being_written
 
     def _queue_rebuild(self, path: Path, error: FramedexError) -> bool:
-        from framedex.index.file.database import OutdatedIndexError
-
         if not isinstance(error, OutdatedIndexError) or path in self.handled_outdated or self.is_fixed:
             return False
         self.outdated[path] = None

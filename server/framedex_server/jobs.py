@@ -31,7 +31,7 @@ MAX_LINE_BYTES = 1 << 20
 """Maximum length of one answer of the worker, in bytes."""
 
 
-class Worker:
+class IndexingWorker:
     """An indexing process, started by the first request and restarted if it died. It handles one request at a time."""
 
     def __init__(self, open_folders: Callable[[], Sequence[Path]] = lambda: ()) -> None:
@@ -146,7 +146,7 @@ POLLS_PER_SEARCH = 30
 """Number of polls between two searches of the workspace for new projects."""
 
 
-class Arrivals:
+class FinishedCaptures:
     """Finds captures whose recording has finished; returns each capture once."""
 
     def __init__(self) -> None:

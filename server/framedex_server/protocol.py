@@ -49,7 +49,7 @@ SHOW_COSTS = "framedex.showCosts"
 
 
 @attrs.define
-class OwnRequest:
+class ExtensionRequest:
     """A request of a framedex extension; its parameters stay plain JSON."""
 
     id: Any
@@ -59,7 +59,7 @@ class OwnRequest:
 
 
 @attrs.define
-class OwnNotification:
+class ExtensionNotification:
     """A notification of a framedex extension."""
 
     method: str
@@ -78,7 +78,7 @@ def message_converter() -> cattrs.Converter:
     return converter
 
 
-class AnsweringProtocol(LanguageServerProtocol):
+class ReplyingProtocol(LanguageServerProtocol):
     """A protocol that replies to every request that has an id."""
 
     on_exit: Callable[[], None]
@@ -149,8 +149,8 @@ class AnsweringProtocol(LanguageServerProtocol):
     def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
         """Return the type of a message: pygls would convert the parameters of our own requests to anonymous tuples."""
         if method in (INDEX_CHANGED, STEP_NOTE):
-            return OwnNotification
-        return OwnRequest if method.startswith(OWN_METHOD_PREFIX) else super().get_message_type(method)
+            return ExtensionNotification
+        return ExtensionRequest if method.startswith(OWN_METHOD_PREFIX) else super().get_message_type(method)
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """Return a nested object unchanged: pygls calls this for each one, and would parse it as a message."""
@@ -220,7 +220,7 @@ def normalize_header(line: bytes) -> bytes:
     )
 
 
-class Framed:
+class FramedPipe:
     """A pipe with normalised headers; it is read only while `may_read` is set."""
 
     def __init__(self, source: BinaryIO, may_read: Event) -> None:
@@ -237,7 +237,7 @@ class Framed:
         return self._source.read(count)
 
 
-class AwaitedBytes(Protocol):
+class AsyncByteSource(Protocol):
     """An asynchronous byte source: a StreamReader or a wrapper of one."""
 
     async def readline(self) -> bytes:
@@ -250,7 +250,7 @@ class AwaitedBytes(Protocol):
 class FramedStream:
     """A connection with normalised headers; it is read only while `may_read` is set."""
 
-    def __init__(self, source: AwaitedBytes, may_read: Event) -> None:
+    def __init__(self, source: AsyncByteSource, may_read: Event) -> None:
         self._source = source
         self._may_read = may_read
 

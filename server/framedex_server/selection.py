@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.index.file.conventions import CLIENT_CREATORS
-from framedex.model import Role
+from framedex.model import FrameRole
 from framedex.model.locations import is_framedex_file
 from framedex_server.stack_paths import can_step_to, local_locations
 
@@ -40,7 +40,7 @@ class StackPosition:
     @staticmethod
     def from_hit(index: Index, hit: StackHit) -> StackPosition | None:
         """Return the frame at which a stack passes a line; None if the index has changed meanwhile."""
-        for frames in index.calls.chains_of_stack(hit.stack):
+        for frames in index.calls.call_chains_of_stack(hit.stack):
             if hit.position < len(frames) and frames[hit.position].id == hit.frame.id:
                 return StackPosition(
                     index.path, hit.stack, hit.function, hit.latest_call, hit.calls, frames, hit.position
@@ -80,7 +80,7 @@ class StackPosition:
 
     def reload(self, index: Index) -> StackPosition | None:
         """Return the same frame with current data from the index; None if the index no longer has this stack."""
-        for frames in index.calls.chains_of_stack(self.stack):
+        for frames in index.calls.call_chains_of_stack(self.stack):
             if [frame.id for frame in frames] == [frame.id for frame in self.frames]:
                 return replace(self, frames=frames, skipped=0)
         return None
@@ -96,7 +96,9 @@ class StackPosition:
             frame = self.frames[position]
             if can_step_to(frame):
                 return replace(self, position=position, skipped=skipped)
-            skipped += frame.function.role is Role.CODE and not is_framedex_file(frame.module or frame.function.module)
+            skipped += frame.function.role is FrameRole.CODE and not is_framedex_file(
+                frame.module or frame.function.module
+            )
         return None
 
     def _move_to(self, position: int) -> StackPosition:
@@ -104,20 +106,20 @@ class StackPosition:
 
 
 @dataclass(frozen=True, slots=True)
-class PickedCapture:
+class SelectedCapture:
     """A capture, identified by its index and its id there."""
 
     index: Path
     capture: int
 
 
-class Chosen:
+class CurrentSelection:
     """The current selection; empty at first."""
 
     def __init__(self) -> None:
-        self.capture: PickedCapture | None = None
+        self.capture: SelectedCapture | None = None
         self.stack: StackPosition | None = None
-        self._restricted: tuple[tuple[object, ...], Index] | None = None
+        self._cached_index: tuple[tuple[object, ...], Index] | None = None
 
     def capture_in(self, index: Index) -> int | None:
         """Return the id of the selected capture if it is in this index, else None."""
@@ -134,18 +136,18 @@ class Chosen:
         if capture is None:
             return index
         key = capture, index.path, index.get_cached("state of the narrowed index", object)
-        if self._restricted is None or self._restricted[0] != key:
+        if self._cached_index is None or self._cached_index[0] != key:
             self.close()
             narrowed = index.restrict_to_captures([capture])
             narrowed.file(str(index.path))  # computes the totals, which needs its own transaction
-            self._restricted = key, narrowed
-        return self._restricted[1]
+            self._cached_index = key, narrowed
+        return self._cached_index[1]
 
     def close(self) -> None:
         """Close the restricted index."""
-        if self._restricted is not None:
-            self._restricted[1].close()
-            self._restricted = None
+        if self._cached_index is not None:
+            self._cached_index[1].close()
+            self._cached_index = None
 
     def stack_in(self, index: Index) -> StackPosition | None:
         """Return the selected stack if it is in this index, with current data: its lines may have moved since."""
@@ -167,17 +169,17 @@ def _is_on_lines(frame: FrameRow, path: str, lines: Collection[int]) -> bool:
     return any(location.path == path and location.line in lines for location in local_locations(frame))
 
 
-class Trail:
+class WalkTrail:
     """The locations returned since a walk began, with the stacks that led there, so that a walk stays on its stacks.
 
     A walk begins with a query about a line that no earlier answer returned, and uses one index. A place is a pair of
-    real path and 1-based line. A stack is identified by its nodes at the place, as in `framedex.model.Road`.
+    real path and 1-based line. A stack is identified by its nodes at the place, as in `framedex.model.StackPath`.
     """
 
     def __init__(self) -> None:
         self._index: Path | None = None
         self._nodes: dict[tuple[str, int], tuple[int, ...]] = {}
-        self._turned: frozenset[tuple[str, int]] = frozenset()
+        self._turning_points: frozenset[tuple[str, int]] = frozenset()
 
     def index_at(self, path: str, line: int) -> Path | None:
         """Return the index whose answer led to a place; None if there is none."""
@@ -189,11 +191,11 @@ class Trail:
 
     def has_turned_at(self, path: str, line: int) -> bool:
         """Return whether the latest answer turned outward to this place, from inside a compiled program."""
-        return (path, line) in self._turned
+        return (path, line) in self._turning_points
 
     def record_turns(self, targets: Iterable[tuple[str, int]]) -> None:
         """Record the places to which the latest answer turned outward."""
-        self._turned = frozenset(targets)
+        self._turning_points = frozenset(targets)
 
     def record_answer(
         self, index: Path, path: str, line: int, targets: Iterable[tuple[tuple[str, int], Sequence[int]]]

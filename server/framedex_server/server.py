@@ -31,7 +31,7 @@ from framedex_server.documents.open_documents import OpenDocuments
 from framedex_server.indexes import IndexChoice, Indexes, NothingRecordedError
 from framedex_server.logs import start_log
 from framedex_server.markup import break_links
-from framedex_server.protocol import AnsweringProtocol, Framed, message_converter
+from framedex_server.protocol import FramedPipe, ReplyingProtocol, message_converter
 from framedex_server.settings import Configuration
 from framedex_server.sockets import Address, listen_on_port, listen_on_socket
 
@@ -59,7 +59,7 @@ def serve(index: Path | None, log_file: Path | None) -> int:
     source, sink = _reserve_protocol_streams()
     server = FramedexServer(index)
     _freeze_startup_objects()
-    server.start_io(Framed(source, server.protocol.may_read), sink)  # type: ignore[arg-type]  # has what pygls calls
+    server.start_io(FramedPipe(source, server.protocol.may_read), sink)  # type: ignore[arg-type]  # has what pygls calls
     return 0 if server.protocol.was_shut_down else 1
 
 
@@ -103,7 +103,7 @@ def serve_clients(address: Address | Path, index: Path | None, log_file: Path | 
 class FramedexServer(LanguageServer):
     """A server for one client: its documents, its indexes, and the features over them."""
 
-    protocol: AnsweringProtocol
+    protocol: ReplyingProtocol
 
     def __init__(self, index: Path | None = None) -> None:
         # Full synchronisation: pygls' incremental one splits lines at form feeds and U+2028, unlike editors, so its
@@ -112,7 +112,7 @@ class FramedexServer(LanguageServer):
             "framedex",
             VERSION,
             text_document_sync_kind=types.TextDocumentSyncKind.Full,
-            protocol_cls=AnsweringProtocol,
+            protocol_cls=ReplyingProtocol,
             converter_factory=message_converter,
         )
         self.documents = OpenDocuments(self._text_of, self._language_of, self._roots)

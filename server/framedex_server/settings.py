@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.model.scopes import Counted
+from framedex.model.scopes import CaptureScope
 
 if TYPE_CHECKING:
     from framedex.path_resolution.files import PathRule
@@ -122,7 +122,7 @@ class FolderSettings:
     index: Path | None = None
     path_map: tuple[PathRule, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
-    captures: Counted = Counted.LATEST
+    captures: CaptureScope = CaptureScope.LATEST
     guidebook: str = ""
     """The guidebook: a URL, or a folder, which need not exist."""
 

@@ -93,12 +93,11 @@ async def listen_on_port(address: Address, make_server: MakeServer, print_line: 
     with closing(listener), token_file(port, token) as file:
         print_line(f"listening on {address.host}:{port}")
         print_line(f"clients must send the token {token} as initializationOptions.token; it is also in {file}")
-        await Acceptor(listener, handle, refusals).accept()
+        await ConnectionAcceptor(listener, handle, refusals).accept()
 
 
 async def listen_on_socket(path: Path, make_server: MakeServer, print_line: PrintLine) -> None:
     """Serve this user's clients until cancelled. Raises FramedexError if the socket cannot be created."""
-
     refusals = RefusalLog()
 
     async def handle(reader: StreamReader, writer: StreamWriter, when_admitted: Callable[[], None]) -> None:
@@ -112,7 +111,7 @@ async def listen_on_socket(path: Path, make_server: MakeServer, print_line: Prin
         listener.listen(_BACKLOG)
         listener.setblocking(False)
         print_line(f"listening on {path}")
-        await Acceptor(listener, handle, refusals).accept()
+        await ConnectionAcceptor(listener, handle, refusals).accept()
 
 
 def _create_listener(address: Address) -> socket.socket:
@@ -236,7 +235,7 @@ HandleConnection = Callable[[StreamReader, StreamWriter, Callable[[], None]], Aw
 """Serves a connection until it ends; calls its last argument once the connection is admitted."""
 
 
-class Acceptor:
+class ConnectionAcceptor:
     """Accepts the connections of a listening socket.
 
     If too many connections wait for admission, the oldest is closed: real clients send their token at once. A spare

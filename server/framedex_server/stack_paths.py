@@ -18,7 +18,7 @@ from framedex.words import count
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import FrameRow, Location, Road
+    from framedex.model import FrameRow, Location, StackPath
 
 
 def find_paths_inward(
@@ -29,7 +29,7 @@ def find_paths_inward(
     word: str,
     capture: int | None = None,
     places: Callable[[FrameRow], Iterable[Location]] | None = None,
-) -> list[Road]:
+) -> list[StackPath]:
     """Return the stack paths inward from a line, restricted to `capture` if given, likeliest first.
 
     Only paths that continue `within` are returned, if there are any. `places` returns the locations at which a frame
@@ -51,9 +51,9 @@ def find_paths_inward(
     longest: dict[int, int] = {}
     for road in roads:
         longest[road.target.function.id] = max(road.longest, longest.get(road.target.function.id, 0))
-    continued = {road.target.function.id for road in roads if road.goes_on}
+    continued = {road.target.function.id for road in roads if road.has_more_frames}
 
-    def order(road: Road) -> tuple[int, ...]:
+    def order(road: StackPath) -> tuple[int, ...]:
         function = road.target.function
         return (
             not _is_named(function.name, word),
@@ -65,7 +65,9 @@ def find_paths_inward(
         )
 
     # A boundary function's own call ends its stack there: skip it if the same function also has a longer path.
-    return sorted((road for road in roads if road.goes_on or road.target.function.id not in continued), key=order)
+    return sorted(
+        (road for road in roads if road.has_more_frames or road.target.function.id not in continued), key=order
+    )
 
 
 def skipped_notes(frames: int) -> list[str]:
@@ -95,14 +97,14 @@ def find_public_location(frame: FrameRow) -> Location | None:
     return find_first_public((frame.location, *frame.candidates))
 
 
-def find_first_public(places: Iterable[Location | None]) -> Location | None:
+def find_first_public(locations: Iterable[Location | None]) -> Location | None:
     """Return the first location that is not on this machine but has a public URL."""
-    return next((place for place in places if place is not None and place.url and not file_exists(place.path)), None)
+    return next((place for place in locations if place is not None and place.url and not file_exists(place.path)), None)
 
 
-def short_location(place: Location) -> str:
+def short_location(location: Location) -> str:
     """Return a short location: `xla/pjrt/pjrt_client.cc:1187`."""
-    return f"{printable(path_in_repository(place.path))}:{place.line}"
+    return f"{printable(path_in_repository(location.path))}:{location.line}"
 
 
 def _is_named(name: str, word: str) -> bool:

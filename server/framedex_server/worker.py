@@ -39,10 +39,10 @@ from framedex.errors import FramedexError
 
 if TYPE_CHECKING:
     from framedex.index import Store
-    from framedex.index.file.database import Patience
-    from framedex.ingest.report import Report
+    from framedex.index.file.database import LockTimeout
+    from framedex.ingest.report import IndexingReport
     from framedex.path_resolution.files import PathRule
-    from framedex.progress import Advance
+    from framedex.progress import AdvanceCallback
 
 NICENESS = 10
 """The process's nice value: the editor has priority."""
@@ -62,12 +62,12 @@ def main() -> None:
     # Output of libraries must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    interrupts = Interrupts()
+    interrupts = InterruptHandler()
     for line in sys.stdin:
-        Telling(answers).send(_handle_request(json.loads(line), Telling(answers), interrupts))
+        ProgressSender(answers).send(_handle_request(json.loads(line), ProgressSender(answers), interrupts))
 
 
-class Interrupts:
+class InterruptHandler:
     """Lets SIGINT cancel the running request, and ignores it between requests."""
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ class Interrupts:
             raise KeyboardInterrupt
 
 
-class Telling:
+class ProgressSender:
     """Sends progress to the server, one JSON object per line."""
 
     def __init__(self, answers: TextIO) -> None:
@@ -101,7 +101,7 @@ class Telling:
             print(json.dumps(message), file=self._answers, flush=True)
 
     @contextmanager
-    def task(self, description: str, total: int | None) -> Iterator[Advance]:
+    def task(self, description: str, total: int | None) -> Iterator[AdvanceCallback]:
         """Implement `framedex.ingest.Progress.task`."""
         self.send({"task": description, "total": total})
         done, last_sent = 0, time.monotonic()
@@ -120,7 +120,7 @@ class Telling:
         self.send({"task": text, "total": None})
 
 
-def _handle_request(request: dict[str, Any], progress: Telling, interrupts: Interrupts) -> dict[str, Any]:
+def _handle_request(request: dict[str, Any], progress: ProgressSender, interrupts: InterruptHandler) -> dict[str, Any]:
     from framedex.index.file.soundness import report_damage
 
     try:
@@ -134,7 +134,7 @@ def _handle_request(request: dict[str, Any], progress: Telling, interrupts: Inte
         return {"error": error.message, "remedy": error.remedy}
 
 
-def _index(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
+def _index(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any]:
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures
 
     captures, sources, rules = _parse_inputs(request)
@@ -146,7 +146,7 @@ def _index(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
     return _report_json(report)
 
 
-def _rebuild(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
+def _rebuild(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any]:
     from framedex.ingest import rebuild_index
 
     captures, sources, rules = _parse_inputs(request)
@@ -155,7 +155,7 @@ def _rebuild(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
     )
 
 
-def _open_store(request: dict[str, Any], progress: Telling) -> Store:
+def _open_store(request: dict[str, Any], progress: ProgressSender) -> Store:
     """Open the index of a request; rebuild it first if an earlier framedex wrote it."""
     from framedex.captures import capture_folders
     from framedex.index import Store
@@ -185,10 +185,10 @@ def _parse_inputs(request: dict[str, Any]) -> tuple[list[Path], list[Path], list
     from framedex.path_resolution.files import PathRule
 
     captures, sources = ([Path(path) for path in request[key]] for key in ("captures", "sources"))
-    return captures, sources, [PathRule(before, Path(after)) for before, after in request["rules"]]
+    return captures, sources, [PathRule(before, Path(after), outside) for before, after, outside in request["rules"]]
 
 
-def _report_json(report: Report) -> dict[str, Any]:
+def _report_json(report: IndexingReport) -> dict[str, Any]:
     return {
         "captures": len(report.captures),
         "calls": sum(capture.calls for capture in report.captures),
@@ -196,7 +196,7 @@ def _report_json(report: Report) -> dict[str, Any]:
     }
 
 
-def _refresh(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
+def _refresh(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any]:
     from framedex.index import Store
     from framedex.ingest import refresh_files
 
@@ -205,14 +205,14 @@ def _refresh(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
     return {"parsed": report.parsed, "removed": report.removed}
 
 
-def _lock_patience(progress: Telling) -> Patience:
+def _lock_patience(progress: ProgressSender) -> LockTimeout:
     """Return how long to wait for another indexer; the client shows that this one waits."""
-    from framedex.index.file.database import Patience
+    from framedex.index.file.database import LockTimeout
 
-    return Patience(LOCK_TIMEOUT_S, lambda: progress.note(WAITING_TEXT))
+    return LockTimeout(LOCK_TIMEOUT_S, lambda: progress.note(WAITING_TEXT))
 
 
-_HANDLERS: dict[str, Callable[[dict[str, Any], Telling], dict[str, Any]]] = {
+_HANDLERS: dict[str, Callable[[dict[str, Any], ProgressSender], dict[str, Any]]] = {
     "index": _index,
     "rebuild": _rebuild,
     "refresh": _refresh,

@@ -56,7 +56,7 @@ IMPORTERS = {
     "framedex.nativepart._native": ("captures/",),
     "framedex.nativepart._scanner": ("text_stacks/",),
     "framedex.nativepart.framedex_native": ("commands/", "process_recorder.py"),
-    "framedex.nativepart.protobuf": ("imports/wire.py", "programs/options.py"),
+    "framedex.nativepart.protobuf": ("protobuf.py", "programs/options.py"),
     "framedex.git.start_git": ("fetching/",),
 }
 _FROM = re.compile(r"^ *from ([\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)

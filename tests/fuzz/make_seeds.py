@@ -18,15 +18,15 @@ from pathlib import Path
 from framedex.guidebook.observation_files import format_observations
 from framedex.model import ExtractedFile, SourceMapInfo
 from framedex.model.guidebook import (
-    Counted,
+    DisplayedLocation,
     Example,
     LifeCycle,
+    NameCount,
     Observations,
-    Observed,
-    Place,
-    Road,
+    ObservedError,
+    ObservedFunction,
+    PathNode,
     Run,
-    SeenError,
     Step,
     StepCall,
     Task,
@@ -315,13 +315,15 @@ def compiled_programs() -> Seeds:
 
 def kept_observations() -> Seeds:
     """A run with a function, its road and an error; a task; nothing."""
-    place = Place("a.py:1", "https://example.org/a.py#L1", "exact")
-    road = Road("main", "python", place, 2, 1, (Road("put", "native", Place("a.so", None, ""), 2, 0, ()),))
+    place = DisplayedLocation("a.py:1", "https://example.org/a.py#L1", "exact")
+    road = PathNode(
+        "main", "python", place, 2, 1, (PathNode("put", "native", DisplayedLocation("a.so", None, ""), 2, 0, ()),)
+    )
     run = Run("jax", "a.py", "jax", "0.12", "the mock TPU", "0.112", (("jax", "0.12"),), 2, "")
-    seen, example = SeenError("INTERNAL", "no", 1), Example((("client", "client#1"),), place)
-    counted = (Counted("PJRT_Event_Destroy", 1),)
+    seen, example = ObservedError("INTERNAL", "no", 1), Example((("client", "client#1"),), place)
+    counted = (NameCount("PJRT_Event_Destroy", 1),)
     lists = (((place, 2),), (road,), 0, (example,), (seen,), *(counted,) * 7)
-    function = Observed("jax", "PJRT_Client_Create", "pjrt", 2, 5, None, 9, *lists)
+    function = ObservedFunction("jax", "PJRT_Client_Create", "pjrt", 2, 5, None, 9, *lists)
     life = LifeCycle("jax", "client", 1, *(counted,) * 4, 0)
     call = StepCall("PJRT_Client_Create", 0, "main", None, "", (road,), 0)
     task = Task("jax", "a", "A", "", (Step("One", "", "x()", (call,), 0),))

@@ -131,7 +131,7 @@ def test_a_python_that_cannot_be_had(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recipe: PythonRecipe, message: str
 ) -> None:
     monkeypatch.setattr(environments, "FOLDER", tmp_path)
-    with pytest.raises(environments.LeftOutError, match=message):
+    with pytest.raises(environments.SkippedEnvironmentError, match=message):
         environments.make_python(recipe)
 
 
@@ -142,6 +142,6 @@ def test_a_package_that_cannot_be_had(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    with pytest.raises(environments.LeftOutError, match="Is there a network"):
+    with pytest.raises(environments.SkippedEnvironmentError, match="Is there a network"):
         environments.get_file(Download("none", "framedex-no-such-package", "none.so"))
     assert not list(tmp_path.glob("none/none.so"))

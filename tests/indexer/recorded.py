@@ -17,7 +17,7 @@ from elftools.elf.sections import SymbolTableSection
 from framedex.binaries import Binary
 from framedex.captures import fingerprint_of
 from framedex.index import Index, Store
-from framedex.ingest import Namer, Silence, find_sources
+from framedex.ingest import CaptureFrameNamer, SilentProgress, find_sources
 from framedex.model import (
     Calls,
     Capture,
@@ -104,11 +104,11 @@ class Project:
     def ingest(self, *roots: Path, capture: Capture | None = None) -> Index:
         """Index the capture (or the one given), with these source roots, and open the index."""
         with Store(self.index) as store:
-            add_capture(store, capture or self.capture, Namer())
+            add_capture(store, capture or self.capture, CaptureFrameNamer())
             with store.transaction():
                 for root in roots:
                     store.sources.add_root(str(root))
-            find_sources(store, Silence())
+            find_sources(store, SilentProgress())
         return Index.open(self.index)
 
     def again(self, name: str, **changes: object) -> Capture:

@@ -19,22 +19,22 @@ from framedex.costtext import (
     waits_total,
 )
 from framedex.model import (
-    Cause,
-    Change,
+    ChangeCause,
+    CompileChange,
     Compiles,
     DeviceMemory,
-    Direction,
-    Held,
-    How,
+    LineMemory,
     Location,
+    LocationEvidence,
     OutOfMemory,
     PythonLine,
+    TransferDirection,
     Transfers,
-    WaitHow,
+    WaitReason,
     Waits,
 )
 
-LINE = PythonLine("step", Location("/home/me/train.py", 7, How.EXACT))
+LINE = PythonLine("step", Location("/home/me/train.py", 7, LocationEvidence.EXACT))
 ONCE = Compiles(
     line=LINE,
     outward=(),
@@ -50,41 +50,46 @@ ONCE = Compiles(
     latest_call=1,
 )
 AGAIN = replace(ONCE, compiles=19, total_duration=1_400_000_000, latest_call=19)
-MOVED = Transfers(LINE, (), Direction.HOST_TO_DEVICE, "operand of a call", True, 400, 9600, 0, 1000, 1, 400)
-HELD = Held(LINE, (), 9, 4096, 1024, 3, 0, 2048)
+MOVED = Transfers(LINE, (), TransferDirection.HOST_TO_DEVICE, "operand of a call", True, 400, 9600, 0, 1000, 1, 400)
+HELD = LineMemory(LINE, (), 9, 4096, 1024, 3, 0, 2048)
 DEVICE = DeviceMemory(1, "0", 4096, 5, 6, 0, 9, 0, (), (HELD,))
 
 
-def changed(cause: Cause, what: str = "", *values: str, parameter: str = "") -> Compiles:
-    return replace(AGAIN, changes=(Change(cause, what, values, parameter),))
+def changed(cause: ChangeCause, what: str = "", *values: str, parameter: str = "") -> Compiles:
+    return replace(AGAIN, changes=(CompileChange(cause, what, values, parameter),))
 
 
-def of_x(cause: Cause, *values: str) -> Compiles:
+def of_x(cause: ChangeCause, *values: str) -> Compiles:
     return changed(cause, "argument 0 (x)", *values, parameter="x")
 
 
 def test_a_line_that_compiles_says_how_often_how_long_and_why() -> None:
     assert compiles_text([ONCE]) == "compiled once, 40 ms"
-    assert compiles_text([of_x(Cause.SHAPE, "f32[1]", "f32[2]")]) == ("compiled 19 times, 1.4 s: shape of x, f32[1..2]")
-    assert compiles_text([changed(Cause.ARGUMENTS, "number of arguments", "1", "2")]).endswith(": number of arguments")
-    assert compiles_text([changed(Cause.CONSTANTS, "constants", "1", "2")]).endswith(": constants")
-    assert compiles_text([changed(Cause.CODE)]).endswith(": other code")
-    assert compiles_text([changed(Cause.SAME)]).endswith(": an identical program")
+    assert compiles_text([of_x(ChangeCause.SHAPE, "f32[1]", "f32[2]")]) == (
+        "compiled 19 times, 1.4 s: shape of x, f32[1..2]"
+    )
+    assert compiles_text([changed(ChangeCause.ARGUMENTS, "number of arguments", "1", "2")]).endswith(
+        ": number of arguments"
+    )
+    assert compiles_text([changed(ChangeCause.CONSTANTS, "constants", "1", "2")]).endswith(": constants")
+    assert compiles_text([changed(ChangeCause.CODE)]).endswith(": other code")
+    assert compiles_text([changed(ChangeCause.SAME)]).endswith(": an identical program")
+    assert ": the id of a Python object in the code" in compiles_text([changed(ChangeCause.OBJECT_ID)])
 
 
 def test_parameters_have_the_names_of_the_program_and_shapes_are_folded_with_advice() -> None:
     types = "float32[4,8]", "float32[7,8]", "float32[5,8]"
-    one = changed(Cause.SHAPE, "argument 3 (params['w'])", *types, parameter="params['w']")
+    one = changed(ChangeCause.SHAPE, "argument 3 (params['w'])", *types, parameter="params['w']")
     assert compiles_details([one]) == ['f: params["w"] was float32[4,8], [7,8], [5,8]; pad or bucket dimension 0']
     assert compiles_text([one]).endswith(': shape of params["w"], float32[4..7, 8]')
-    both = of_x(Cause.SHAPE, "f32[1,2]", "f32[2,3]")
+    both = of_x(ChangeCause.SHAPE, "f32[1,2]", "f32[2,3]")
     assert compiles_details([both]) == ["f: x was f32[1,2], [2,3]"]
-    rank = of_x(Cause.SHAPE, "f32[1]", "f32[1,2]")
+    rank = of_x(ChangeCause.SHAPE, "f32[1]", "f32[1,2]")
     assert compiles_details([rank]) == ["f: x was f32[1], [1,2]"]
     assert compiles_text([rank]).endswith(": shape of x")
-    unused = changed(Cause.SHAPE, "unused argument y", "f32[1]", "f32[2]")
+    unused = changed(ChangeCause.SHAPE, "unused argument y", "f32[1]", "f32[2]")
     assert compiles_text([unused]).endswith(": shape of unused argument y")
-    static = changed(Cause.STATIC, "n", "1", "2")
+    static = changed(ChangeCause.STATIC, "n", "1", "2")
     assert compiles_details([static]) == [
         "f: static argument n was 1, 2; each new value compiles: pass it as an array, or reuse few values"
     ]
@@ -96,7 +101,8 @@ def test_compilations_that_failed_are_told() -> None:
 
 def test_functions_of_one_line_are_summed_up_and_most_reasons_only_counted() -> None:
     reasons = [
-        changed(Cause.SHAPE, f"argument {number}", parameter=f"array argument {number + 1}") for number in range(4)
+        changed(ChangeCause.SHAPE, f"argument {number}", parameter=f"array argument {number + 1}")
+        for number in range(4)
     ]
     rows = [replace(row, function=f"f{number}") for number, row in enumerate(reasons)]
     assert compiles_text(rows) == (
@@ -155,8 +161,8 @@ def test_a_line_that_only_failed_says_that() -> None:
 
 
 def test_waits_say_for_what_and_how_long() -> None:
-    ready = Waits(LINE, (), WaitHow.READY, "main", 3, 0, 1_200_000_000, 800_000_000, 5, 1, 9)
-    copy = replace(ready, how=WaitHow.COPY, thread="worker (12)", count=1, unsure=1, total_duration=5_000_000)
+    ready = Waits(LINE, (), WaitReason.READY, "main", 3, 0, 1_200_000_000, 800_000_000, 5, 1, 9)
+    copy = replace(ready, how=WaitReason.COPY, thread="worker (12)", count=1, unsure=1, total_duration=5_000_000)
     assert waits_text([ready]) == "waited 1.2 s, 3 times: result"
     assert waits_text([ready, copy]) == "waited 1.21 s, 4 times: result and copy to the host"
     assert waits_total([ready, copy]) == "4 waits, 1.21 s"

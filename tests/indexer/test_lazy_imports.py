@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
+from pathlib import Path
 from pkgutil import walk_packages
 from types import ModuleType
 from typing import Any
@@ -19,10 +21,20 @@ PACKAGES = (
     "framedex.ffi",
     "framedex.index",
     "framedex.model",
-    "framedex.objects",
+    "framedex.programs",
+    "framedex.releasemaps",
     "framedex.releases",
     "framedex.sources",
 )
+REPOSITORY = Path(__file__).parents[2]
+ROOTS = (REPOSITORY / "indexer" / "framedex", REPOSITORY / "server" / "framedex_server")
+# The modules that are loaded before those of a package are.
+LOADERS = {
+    "framedex.commands.verbs.": "framedex.commands.main",
+    "framedex_server.answers.": "framedex_server.server",
+    "framedex_server.documents.": "framedex_server.server",
+    "framedex_server.features.": "framedex_server.server",
+}
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -36,6 +48,63 @@ def test_every_listed_name_is_there(package: str) -> None:
 @pytest.mark.parametrize("package", PACKAGES)
 def test_another_name_is_refused(package: str) -> None:
     assert not hasattr(import_module(package), "no_such_name")
+
+
+def test_a_name_is_looked_up_once() -> None:
+    package = import_module("framedex.sources")
+    vars(package).pop("find_files", None)
+
+    found = package.find_files
+
+    assert vars(package)["find_files"] is found
+
+
+def test_an_import_in_a_function_loads_a_module_that_its_file_does_not() -> None:
+    """Such an import keeps a start quick, so it needs no comment. Any other import is at the top of its file."""
+    files = {_module_of(file, root): file for root in ROOTS for file in sorted(root.rglob("*.py"))}
+    imports = {module: [*_imports(ast.parse(file.read_text()), files)] for module, file in files.items()}
+    needed = {module: {name for names, top in found for name in names if top} for module, found in imports.items()}
+
+    for module, found in imports.items():
+        loaded = _closure({module, *(loader for part, loader in LOADERS.items() if module.startswith(part))}, needed)
+        assert [names for names, at_top in found if not at_top and names and names <= loaded] == [], module
+
+
+def _module_of(file: Path, root: Path) -> str:
+    return ".".join(file.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _imports(tree: ast.AST, files: Mapping[str, Path], at_top: bool = True) -> Iterator[tuple[set[str], bool]]:
+    """For each import at run time: the modules of framedex that it loads, and whether it is outside functions."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield {alias.name for alias in node.names} & files.keys(), at_top
+        elif isinstance(node, ast.ImportFrom):
+            yield {_home(str(node.module), alias.name, files) for alias in node.names} & files.keys(), at_top
+        elif not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            yield from _imports(node, files, at_top and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def _home(package: str, name: str, files: Mapping[str, Path]) -> str:
+    """The module that the import of a name from a package loads last."""
+    if f"{package}.{name}" in files:
+        return f"{package}.{name}"
+    if package in files and hasattr(module := import_module(package), "__getattr__"):
+        value = getattr(module, name)
+        return str(getattr(value, "__name__" if isinstance(value, ModuleType) else "__module__", package))
+    return package
+
+
+def _closure(modules: set[str], needed: Mapping[str, set[str]]) -> set[str]:
+    """These modules, the modules that they import, and so on, with their packages."""
+    reached: set[str] = set()
+    waiting = [*modules]
+    while waiting:
+        module = waiting.pop()
+        if module not in reached:
+            reached.add(module)
+            waiting += [*needed.get(module, ()), *filter(None, [module.rpartition(".")[0]])]
+    return reached
 
 
 def test_the_server_starts_without_the_native_module() -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from framedex.model import Launch, Metadata
+from framedex.model import LaunchInfo, Metadata
 
 
 def test_what_the_recorder_and_the_launcher_write_is_read() -> None:
@@ -27,7 +27,7 @@ def test_what_the_recorder_and_the_launcher_write_is_read() -> None:
         argv=("python", "a.py"),
         cwd="/here",
         folder="/here/.framedex/captures/1",
-        launch=Launch("7", ("a.py",), {"jax": "0.10.2"}),
+        launch=LaunchInfo("7", ("a.py",), {"jax": "0.10.2"}),
         text=text,
     )
 
@@ -53,7 +53,7 @@ def test_a_launcher_that_makes_no_sense_counts_as_none() -> None:
 @pytest.mark.parametrize("packages", [3, ["jax"], None])
 def test_packages_that_make_no_sense_count_as_none(packages: object) -> None:
     metadata = Metadata.parse(json.dumps({"launcher": json.dumps({"run": "7", "packages": packages})}))
-    assert metadata.launch == Launch(run="7")
+    assert metadata.launch == LaunchInfo(run="7")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000])
@@ -64,4 +64,4 @@ def test_what_is_no_json_is_an_error(text: str) -> None:
 
 def test_a_cell_of_a_notebook_is_named_by_its_launcher() -> None:
     metadata = Metadata.parse(json.dumps({"launcher": json.dumps({"run": "7", "cell": "train.ipynb:In[3]"})}))
-    assert metadata.launch == Launch(run="7", cell="train.ipynb:In[3]")
+    assert metadata.launch == LaunchInfo(run="7", cell="train.ipynb:In[3]")

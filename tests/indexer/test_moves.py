@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.path_resolution.moved_files import Move, Moves, project_of
+from framedex.path_resolution.moved_files import FolderMove, FolderMoves, project_of
 
 BEFORE, AFTER = ".framedex/captures/20260101-000000-1", ".framedex/captures/20260101-000000-1"
 
@@ -17,8 +17,8 @@ def written(path: Path) -> str:
     return str(path)
 
 
-def moves(before: Path, after: Path) -> Moves:
-    return Moves.of_capture(str(before / BEFORE), str(after / AFTER))
+def moves(before: Path, after: Path) -> FolderMoves:
+    return FolderMoves.of_capture(str(before / BEFORE), str(after / AFTER))
 
 
 def test_the_new_project_goes_before_the_old_place_and_files_beside_it_do_not(tmp_path: Path) -> None:
@@ -42,14 +42,14 @@ def test_what_did_not_move_leads_nowhere_else(tmp_path: Path) -> None:
     file = written(tmp_path / "proj" / "a.py")
 
     assert not moves(tmp_path / "proj", tmp_path / "proj")
-    assert not Moves.of_capture(None, str(tmp_path / AFTER))
+    assert not FolderMoves.of_capture(None, str(tmp_path / AFTER))
     assert moves(tmp_path / "other", tmp_path / "proj").now(file) == file
 
 
 @pytest.mark.parametrize("path", ["", "relative.py", "<string>", "/old/a\0b", "/old/\ud800x", "/oldest/a.py", "/"])
 def test_odd_paths_stay_what_they_are(path: str, tmp_path: Path) -> None:
-    assert Move("/old", str(tmp_path), is_whole=True).now(path) in (path, f"{tmp_path}{path[4:]}")
-    assert Moves([Move("/", str(tmp_path), is_whole=False)]).now(path) == path
+    assert FolderMove("/old", str(tmp_path), is_whole=True).now(path) in (path, f"{tmp_path}{path[4:]}")
+    assert FolderMoves([FolderMove("/", str(tmp_path), is_whole=False)]).now(path) == path
 
 
 def test_the_project_of_a_path_is_the_outermost() -> None:

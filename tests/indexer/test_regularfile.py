@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.binaries import Contents
+from framedex.binaries import DigestCache
 from framedex.captures import read_metadata
 from framedex.captures.stored_files import DIGESTS_FILE, read_digests
 from framedex.commands.inputs.files import FilePosition, note_if_too_short
@@ -28,10 +28,10 @@ from framedex.sources.outline import read_outline
 @pytest.mark.parametrize(
     ("name", "read", "nothing"),
     [
-        ("library.so", lambda pipe: Contents(pipe.with_name("kept")).of(pipe), ""),
-        ("kept.json", lambda pipe: Contents(pipe).of(pipe.with_name("library.so")), ""),
+        ("library.so", lambda pipe: DigestCache(pipe.with_name("kept")).digest_of(pipe), ""),
+        ("kept.json", lambda pipe: DigestCache(pipe).digest_of(pipe.with_name("library.so")), ""),
         (DIGESTS_FILE, lambda pipe: read_digests(pipe.parent), {}),
-        ("version.py", lambda pipe: FileReleases().of(str(pipe.with_name("array.py"))), None),
+        ("version.py", lambda pipe: FileReleases().release_of(str(pipe.with_name("array.py"))), None),
         ("source.py", lambda pipe: read_outline(str(pipe)), None),
         ("source.cc", lambda pipe: note_if_too_short(FilePosition(pipe, 12, None)).line, 12),
         (EXCERPTS, lambda pipe: kept_excerpts(pipe.parent), {}),

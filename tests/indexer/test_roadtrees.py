@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from framedex.model.guidebook import Passed, Place, Road
+from framedex.model.guidebook import DisplayedFrame, DisplayedLocation, PathNode
 from framedex.roadtrees import RoadTrees
 
 
-def step(name: str, line: int = 1, folded: int = 0) -> Passed:
-    return Passed(name, "python", Place(f"a.py:{line}", None, "exact"), folded)
+def step(name: str, line: int = 1, folded: int = 0) -> DisplayedFrame:
+    return DisplayedFrame(name, "python", DisplayedLocation(f"a.py:{line}", None, "exact"), folded)
 
 
-def told(roads: tuple[Road, ...]) -> list[object]:
+def told(roads: tuple[PathNode, ...]) -> list[object]:
     return [(road.function, road.calls, told(road.roads)) for road in roads]
 
 
@@ -32,7 +32,7 @@ def test_frames_that_most_calls_passed_stay_and_calls_of_others_are_counted() ->
     trees.add_path([step("main"), step("fetch")], 2)
     trees.add_path([step("other")], 1)
 
-    roads, left_out = trees.cut(most=3)
+    roads, left_out = trees.cut(limit=3)
 
     assert told(roads) == [("main", 5, [("put", 3, [("copy", 3, [])])])]
     assert left_out == 3

@@ -23,7 +23,8 @@ def _load(folder: Path) -> Settings:
 
 def test_source_folders_outside_count_where_the_user_names_them_himself(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/usr")
-    named = {"sources": ["inside", "../outside", "link"]}
+    rules = [{"from": "/a", "to": "inside"}, {"from": "/b", "to": "link/share"}]
+    named = {"sources": ["inside", "../outside", "link"], "path-map": rules}
     inside, *outside = tmp_path / "inside", tmp_path.parent / "outside", tmp_path / "link"
 
     of_folder, _ = Settings.from_mapping(named, tmp_path, "framedex.toml", is_users=False)
@@ -31,6 +32,8 @@ def test_source_folders_outside_count_where_the_user_names_them_himself(tmp_path
 
     assert (of_folder.sources, of_folder.outside) == ((inside,), tuple(outside))
     assert (of_user.sources, of_user.outside) == ((inside, *outside), ())
+    assert [rule.is_outside for rule in of_folder.path_map] == [False, True]
+    assert [rule.is_outside for rule in of_user.path_map] == [False, False]
 
 
 def test_without_a_file_everything_is_at_its_default(tmp_path: Path) -> None:
@@ -60,7 +63,7 @@ def test_every_key_is_read_and_paths_count_from_the_file(tmp_path: Path) -> None
     xla = tmp_path / "xla"
     assert settings == Settings(
         outside=(xla, Path("/opt/jax")),
-        path_map=(PathRule("/proc/self/cwd", xla),),
+        path_map=(PathRule("/proc/self/cwd", xla, is_outside=True),),
         links={
             "xla": "https://example.org/{commit}/{path}#L{line}",
             str(xla): "https://mirror.example.org/{path}",

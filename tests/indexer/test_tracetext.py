@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from framedex.model import (
-    Dispatch,
+    CallDispatch,
     FfiSite,
     FrameRow,
-    How,
-    Join,
-    LinkHow,
+    HandlerOrigin,
+    LinkEvidence,
     Location,
+    LocationEvidence,
     MergeOutcome,
-    Origin,
     SectionKind,
-    Stale,
+    SiteEvidence,
+    Staleness,
     Trace,
 )
 from framedex.text_stacks import read
@@ -85,7 +85,7 @@ def test_an_unmerged_stack_has_two_sections(project: Project) -> None:
 
 
 def test_candidates_have_lines_of_their_own(trace: Trace) -> None:
-    other = Location("/src/other.cc", 7, How.CANDIDATES)
+    other = Location("/src/other.cc", 7, LocationEvidence.CANDIDATES)
     text = format_trace(_with_last_frame(trace, candidates=(other,)))
 
     last = parse_trace(text)[-1]
@@ -106,7 +106,10 @@ def test_hostile_names_and_paths_survive_and_forge_nothing(trace: Trace) -> None
     frame = trace.frames[-1]
     for path, name in itertools.product(HOSTILE_PATHS, HOSTILE_NAMES):
         hostile = _with_last_frame(
-            trace, function=replace(frame.function, name=name), location=Location(path, 9, How.CLASS), inlined=True
+            trace,
+            function=replace(frame.function, name=name),
+            location=Location(path, 9, LocationEvidence.CLASS),
+            inlined=True,
         )
         text = format_trace(hostile)
         assert len(text.split("\n")) == length
@@ -122,7 +125,9 @@ def test_a_frame_without_source_shows_its_module_and_offset_and_links_nowhere(tr
 
 
 def test_a_line_that_was_changed_has_its_recorded_text_below_it(trace: Trace) -> None:
-    edited = Location("/a.py", 6, How.EXACT, stale=Stale.GONE, moved_from=5, recorded_text="return put(x[0])")
+    edited = Location(
+        "/a.py", 6, LocationEvidence.EXACT, stale=Staleness.GONE, moved_from=5, recorded_text="return put(x[0])"
+    )
     text = format_trace(_with_last_frame(trace, location=edited, inlined=False))
 
     assert text.endswith(" at /a.py:6 [was line 5, edited since]\n      as recorded: return put(x[0])\n")
@@ -139,10 +144,10 @@ def test_other_texts_have_no_frames() -> None:
 def test_a_trace_is_divided_into_its_own_stack_then_ffi_calls_then_what_had_it_made(trace: Trace) -> None:
     site = FfiSite(1, "k", "target", (), trace.frames[:1], from_metadata=False)
     made = (
-        Dispatch(LinkHow.TOLD, location=Location("/a.py", 1, How.EXACT)),
-        Dispatch(LinkHow.BETWEEN, "main", trace.frames),
+        CallDispatch(LinkEvidence.TOLD, location=Location("/a.py", 1, LocationEvidence.EXACT)),
+        CallDispatch(LinkEvidence.BETWEEN, "main", trace.frames),
     )
-    whole = replace(trace, origin=Origin(Join.SINGLE, (site,)), dispatched=made)
+    whole = replace(trace, origin=HandlerOrigin(SiteEvidence.SINGLE, (site,)), dispatched=made)
     apart = replace(whole, python=trace.frames[:2], outcome=MergeOutcome.COUNT_MISMATCH)
 
     further = [SectionKind.FFI_CALL, SectionKind.DISPATCHED]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.binaries import Contents
+from framedex.binaries import DigestCache
 from framedex.folders import user_folder
 
 
@@ -30,5 +30,5 @@ def test_without_a_home_there_is_no_folder_and_nothing_is_kept(monkeypatch: pyte
     library.write_bytes(b"code")
 
     assert user_folder("XDG_CACHE_HOME") is None
-    assert Contents().of(library) == hashlib.sha256(b"code").hexdigest()
+    assert DigestCache().digest_of(library) == hashlib.sha256(b"code").hexdigest()
     assert list(tmp_path.iterdir()) == [library]

@@ -2,7 +2,7 @@
 
 XLA compiles on threads of its own while the Python thread that asked waits inside one native call. Such a thread makes
 no calls meanwhile, but often some just before and just after, from the same Python; what the stacks of those two share
-is where it waited. That is an inference: a link says how it was made (`LinkHow`), and is never part of the stack.
+is where it waited. That is an inference: a link says how it was made (`LinkEvidence`), and is never part of the stack.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from functools import cache
 
 import numpy as np
 
-from framedex.model import Capture, LinkHow, MergeOutcome, PythonFrame, Stack
-from framedex.objects import Role, find_boundary_function
+from framedex.model import Capture, LinkEvidence, MergeOutcome, PythonFrame, Stack
+from framedex.objects import ObjectRole, find_boundary_function
 from tests.oracle.nesting import enclosing_calls
 from tests.oracle.work import follow_work
 
@@ -32,7 +32,7 @@ class CausalLink:
     call: int
     thread: int
     frames: tuple[int, ...]
-    how: LinkHow
+    how: LinkEvidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +75,12 @@ class _Finder:
 
     def _judge(
         self, call: int, pauses: Sequence[_Pause], taken_by: tuple[int, int] | None
-    ) -> Iterator[tuple[_Pause, LinkHow]]:
+    ) -> Iterator[tuple[_Pause, LinkEvidence]]:
         """The pauses of the threads that may have had the call made; `taken_by`: who got its result (thread, call)."""
         if taken_by is not None:
             pauses = [pause for pause in pauses if pause.thread == taken_by[0]]
             if pauses and pauses[0].after == taken_by[1]:
-                yield pauses[0], LinkHow.HANDED_OVER
+                yield pauses[0], LinkEvidence.HANDED_OVER
                 return
         elif self._destroys(call):  # which nobody waits for
             return
@@ -88,7 +88,7 @@ class _Finder:
         pauses = [pause for pause in pauses if pause.is_one_line or len(self._with_python) == 1]
         if self._lacks_calls() or len(pauses) > _MOST_CANDIDATES:
             return
-        yield from ((pause, LinkHow.BETWEEN if len(pauses) == 1 else LinkHow.CANDIDATES) for pause in pauses)
+        yield from ((pause, LinkEvidence.BETWEEN if len(pauses) == 1 else LinkEvidence.CANDIDATES) for pause in pauses)
 
     def _pauses_during(self, pool: np.ndarray, outermost: np.ndarray) -> dict[int, list[_Pause]]:
         """For each of these calls the pauses, one per thread at most, that begin before and end after it."""
@@ -129,7 +129,7 @@ class _Finder:
 
     def _destroys(self, call: int) -> bool:
         function = self._capture.functions[self._capture.calls.function[call]]
-        return any(known.role is Role.DESTROYS for known in find_boundary_function(function.name).inputs)
+        return any(known.role is ObjectRole.DESTROYS for known in find_boundary_function(function.name).inputs)
 
     def _lacks_calls(self) -> bool:
         """Whether the recording left out calls, so that a thread without one may have made some."""

@@ -20,7 +20,7 @@ from framedex.model import Capture
 from framedex.objects.table import (
     BoundaryFunction,
     ObjectField,
-    Role,
+    ObjectRole,
     ViolationKind,
     find_boundary_function,
     iterate_objects,
@@ -86,7 +86,7 @@ def follow_objects(capture: Capture) -> Lifetimes:
     return Lifetimes(tuple(follower.objects), tuple(sorted(follower.violations, key=lambda found: found.call)))
 
 
-Sighting = tuple[str, int, Role]  # type, address, role
+Sighting = tuple[str, int, ObjectRole]  # type, address, role
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class _Follower:
         while self._pending:
             self._take_effect(heapq.heappop(self._pending))
 
-    def _meet(self, call: int, function: BoundaryFunction, kind: str, address: int, role: Role) -> int:
+    def _meet(self, call: int, function: BoundaryFunction, kind: str, address: int, role: ObjectRole) -> int:
         """Note that a call is given an object; returns the object's place."""
         life = self._life_at(call, kind, address, role)
         found = self.objects[life.index]
@@ -180,7 +180,7 @@ class _Follower:
             self._apply(life, call, function, role)
         return life.index
 
-    def _life_at(self, call: int, kind: str, address: int, role: Role) -> _Life:
+    def _life_at(self, call: int, kind: str, address: int, role: ObjectRole) -> _Life:
         """The life of the object at an address when a call began; a new one for what is first seen."""
         start = self._start[call]
         life = self._living.get((kind, address))
@@ -188,37 +188,37 @@ class _Follower:
             life = self._after_all(kind, address, start)
         if life is not None and not self._may_be_another(self.objects[life.index]):
             return life
-        if role is Role.DESTROYS and life is None and self._sees_beginning and kind not in self._hidden_since:
+        if role is ObjectRole.DESTROYS and life is None and self._sees_beginning and kind not in self._hidden_since:
             self._blame(ViolationKind.UNKNOWN_DESTROY, len(self.objects), call, None)
         return self._begin(kind, address, start, None, call)
 
     def _fault(
-        self, found: RecordedObject, function: BoundaryFunction, role: Role
+        self, found: RecordedObject, function: BoundaryFunction, role: ObjectRole
     ) -> tuple[ViolationKind, int | None] | None:
         """What is wrong with giving this object to this function, and the call that made it wrong."""
         if found.destroyed_call is not None:
-            is_again = role is Role.DESTROYS
+            is_again = role is ObjectRole.DESTROYS
             kind = ViolationKind.DOUBLE_DESTROY if is_again else ViolationKind.USE_AFTER_DESTROY
             return kind, found.destroyed_call
-        if role is Role.DESTROYS and found.is_foreign:
+        if role is ObjectRole.DESTROYS and found.is_foreign:
             return ViolationKind.FOREIGN_DESTROY, found.first_call
         owner = None if found.owner is None else self.objects[found.owner]
         if owner is not None and owner.destroyed_call is not None:
             return ViolationKind.USE_AFTER_CLIENT, owner.destroyed_call
-        if function.reads and role is Role.USES and found.deleted_call is not None:
+        if function.reads and role is ObjectRole.USES and found.deleted_call is not None:
             return ViolationKind.USE_AFTER_DELETE, found.deleted_call
         return None
 
-    def _apply(self, life: _Life, call: int, function: BoundaryFunction, role: Role) -> None:
+    def _apply(self, life: _Life, call: int, function: BoundaryFunction, role: ObjectRole) -> None:
         """Let a call destroy or delete a living object that it is given, as its function does."""
         found, start = self.objects[life.index], self._start[call]
-        if role is Role.DESTROYS:
+        if role is ObjectRole.DESTROYS:
             if life.busy_until > start + CLOCK_SLACK and self._thread[life.busy_call] != self._thread[call]:
                 self._blame(ViolationKind.DESTROYED_IN_USE, life.index, call, life.busy_call)
             life.references -= 1
             if life.references == 0:
                 found.destroyed_call = call
-        elif role is Role.DELETES:
+        elif role is ObjectRole.DELETES:
             found.deleted_call = call if found.deleted_call is None else found.deleted_call
         elif not function.takes_callback and (end := self._end(call)) > life.busy_until:
             life.busy_until, life.busy_call = end, call
@@ -240,16 +240,16 @@ class _Follower:
         owner = self._client_of(effect.given)
         for kind, address, role in values.results:
             life = self._living.get((kind, address))
-            if life is not None and self._is_alive(life) and (role is Role.NAMES or self._is_shared(life)):
+            if life is not None and self._is_alive(life) and (role is ObjectRole.NAMES or self._is_shared(life)):
                 # Handed out again. Where that is a creation, each of them has to be destroyed.
-                life.references += role is Role.CREATES
+                life.references += role is ObjectRole.CREATES
                 self.objects[life.index].last_call = max(self.objects[life.index].last_call, effect.call)
                 continue
-            created = effect.call if role is Role.CREATES else None
+            created = effect.call if role is ObjectRole.CREATES else None
             life = self._begin(kind, address, effect.time, created, effect.call)
             found = self.objects[life.index]
             found.owner = owner
-            found.is_foreign = role is Role.NAMES
+            found.is_foreign = role is ObjectRole.NAMES
             found.size = self._size(effect, kind)
         if values.identified is not None:
             kind, address, number = values.identified
@@ -344,10 +344,12 @@ def _read(function: BoundaryFunction, text: str) -> _Values:
         results=results,
         sized=size if isinstance(size, int) else None,
         hidden=tuple(
-            result.type for result in function.results if result.role is Role.CREATES and _is_cut(result, arguments)
+            result.type
+            for result in function.results
+            if result.role is ObjectRole.CREATES and _is_cut(result, arguments)
         ),
         identified=identified,
-        is_deleted=function.tells_deleted is not None and arguments.get(function.tells_deleted) is True,
+        is_deleted=function.reports_deletion is not None and arguments.get(function.reports_deletion) is True,
     )
 
 
@@ -380,5 +382,7 @@ def _unseen_types() -> frozenset[str]:
     """The types of objects that some function destroys and none hands out (errors, callbacks): they come unseen."""
     functions = load_boundary_functions().values()
     handed_out = {field.type for function in functions for field in function.results}
-    destroyed = {field.type for function in functions for field in function.objects if field.role is Role.DESTROYS}
+    destroyed = {
+        field.type for function in functions for field in function.objects if field.role is ObjectRole.DESTROYS
+    }
     return frozenset(destroyed - handed_out)

@@ -15,20 +15,20 @@ from framedex.index.file.conventions import MAX_SAMPLES, SPAN_SIZE
 from framedex.index.file.values import duration_to_bucket, to_signed
 from framedex.index.write.records import CaptureRecord
 from framedex.index.write.tree import Integers
-from framedex.ingest import Namer
+from framedex.ingest import CaptureFrameNamer
 from framedex.ingest.captures import build_capture_record
 from framedex.ingest.report import CaptureReport
-from framedex.model import CallBatch, CallKind, Capture, KindTotals, LinkHow, ObjectColumns
+from framedex.model import CallBatch, CallKind, Capture, KindTotals, LinkEvidence, ObjectColumns
 from framedex.objects import ViolationKind
 from tests.oracle.causal_links import find_causal_links
 from tests.oracle.lifetimes import Lifetimes, follow_objects
 from tests.oracle.nesting import enclosing_calls
 
-_HOW = list(LinkHow)
+_HOW = list(LinkEvidence)
 _VIOLATIONS = list(ViolationKind)
 
 
-def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "") -> CaptureReport:
+def add_capture(store: Store, capture: Capture, namer: CaptureFrameNamer, signature: str = "") -> CaptureReport:
     """Name a decoded capture's frames and add it, in one transaction."""
     record, naming_problems = build_capture_record(capture, namer, signature)
     known = store.known_capture(record.identity)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 
 from framedex.model import Capture
-from framedex.objects import BoundaryFunction, Role, find_boundary_function
+from framedex.objects import BoundaryFunction, ObjectRole, find_boundary_function
 from framedex.objects.table import iterate_objects, parse_address
 
 
@@ -31,7 +31,7 @@ class Work:
 class _Sighting:
     type: str
     address: int
-    role: Role
+    role: ObjectRole
 
 
 class _Made:
@@ -79,21 +79,21 @@ def follow_work(capture: Capture, with_python: Set[int]) -> Work:
                     made.forget_piece(piece)
         elif function.objects and duration >= 0:
             seen = list(_sightings(function, calls.arguments[call]))
-            created = [each for each in seen if each.role is Role.CREATES]
+            created = [each for each in seen if each.role is ObjectRole.CREATES]
             given = set(_pieces_given(made, seen, start))
             if given or created:
                 piece = work.of_call[call] = min(given, default=call)
                 for each in created:
                     made.add(each, piece, start + duration)
             for each in seen:
-                if each.role is Role.DESTROYS:
+                if each.role is ObjectRole.DESTROYS:
                     made.forget(each)
     return work
 
 
 def _pieces_given(made: _Made, seen: Iterable[_Sighting], time: int) -> Iterator[int]:
     for each in seen:
-        if each.role is not Role.CREATES and (piece := made.piece_of(each, time)) is not None:
+        if each.role is not ObjectRole.CREATES and (piece := made.piece_of(each, time)) is not None:
             yield piece
 
 
@@ -107,5 +107,5 @@ def _sightings(function: BoundaryFunction, text: str) -> Iterator[_Sighting]:
         return
     for known in function.objects:
         for element in iterate_objects(known, arguments.get(known.name)):
-            if known.role is not Role.NAMES and (address := parse_address(element)):
+            if known.role is not ObjectRole.NAMES and (address := parse_address(element)):
                 yield _Sighting(known.type, address, known.role)

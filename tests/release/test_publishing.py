@@ -61,6 +61,8 @@ def test_a_release_needs_githubs_program(tmp_path: Path) -> None:
     file = tmp_path / "notes.md"
     file.touch()
     assert refused(run("github-release", "v0.2.0", file, file, PATH=str(tmp_path)), "there is no gh")
+    for script in ("propose-release-maps", "publish-release-maps"):
+        assert refused(run(script, PATH=str(tmp_path)), "there is no gh")
 
 
 @pytest.mark.skipif(not ZIZMOR.exists(), reason="zizmor comes with the development tools")

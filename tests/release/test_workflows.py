@@ -19,6 +19,8 @@ MAY = {
     "guidebook.yml publish": {"pages": "write", "id-token": "write"},
     "release.yml pypi": {"id-token": "write"},
     "release.yml github": {"contents": "write"},
+    "release-maps.yml propose": {"contents": "write", "pull-requests": "write"},
+    "release-maps.yml publish": {"contents": "write"},
 }
 
 

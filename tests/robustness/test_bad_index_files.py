@@ -11,9 +11,9 @@ import pytest
 
 from framedex.errors import FramedexError
 from framedex.index import Index, Store, find_index
-from framedex.index.file.database import Patience
+from framedex.index.file.database import LockTimeout
 from framedex.index.file.schema import TABLES, VERSION
-from framedex.ingest import Silence, rebuild_index
+from framedex.ingest import SilentProgress, rebuild_index
 from framedex.model import CallFilter
 from tests.indexer.recorded import Project
 from tests.robustness.mounts import on_read_only_disk
@@ -55,7 +55,7 @@ def test_an_index_of_a_later_framedex_is_never_written(project: Project) -> None
     before = project.index.read_bytes()
 
     with pytest.raises(FramedexError, match="from a later framedex"):
-        rebuild_index(project.index, [], [], Silence())
+        rebuild_index(project.index, [], [], SilentProgress())
 
     assert project.index.read_bytes() == before
 
@@ -64,7 +64,7 @@ def test_a_rebuild_replaces_an_index_of_an_earlier_version_and_keeps_its_roots(p
     project.ingest(project.folder).close()
     _set(project.index, f"PRAGMA user_version = {VERSION - 1}", "ALTER TABLE call_rows RENAME TO calls_of_yesterday")
 
-    rebuild_index(project.index, [], [], Silence())
+    rebuild_index(project.index, [], [], SilentProgress())
 
     with Store(project.index) as store:
         assert store.sources.roots() == [str(project.folder)]
@@ -76,7 +76,7 @@ def test_a_database_of_another_program_is_never_touched(tmp_path: Path) -> None:
     _set(path, "CREATE TABLE people(name)", "INSERT INTO people VALUES ('Ada')")
     before = path.read_bytes()
 
-    for use in (Index.open, Store, lambda path: rebuild_index(path, [], [], Silence())):
+    for use in (Index.open, Store, lambda path: rebuild_index(path, [], [], SilentProgress())):
         with pytest.raises(FramedexError, match="not a framedex index"):
             use(path)
     assert path.read_bytes() == before
@@ -92,7 +92,7 @@ def test_a_file_that_is_no_database_is_refused_and_a_rebuild_sets_it_aside(tmp_p
             use(path)
         assert "--rebuild" in raised.value.remedy
 
-    rebuild_index(path, [], [], Silence())
+    rebuild_index(path, [], [], SilentProgress())
     assert Index.open(path).captures() == []
     assert path.with_name("index.db.damaged").read_bytes() == content
 
@@ -131,7 +131,7 @@ def test_a_writer_that_finds_another_writer_says_so(project: Project) -> None:
     with Store(project.index) as first, first.transaction(), Index.open(project.index) as reader:
         with (
             pytest.raises(FramedexError, match="another process") as raised,
-            Store(project.index, Patience(0.01)) as second,
+            Store(project.index, LockTimeout(0.01)) as second,
         ):
             second.clear()
         assert "again" in raised.value.remedy

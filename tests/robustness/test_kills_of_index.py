@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index, Store
-from framedex.ingest import Silence, find_sources
+from framedex.ingest import SilentProgress, find_sources
 from framedex.model import CallFilter
 from tests.indexer.recorded import Project, build_project
 
@@ -20,7 +20,7 @@ KILLED_INGEST = """
 import os, signal, sys
 from pathlib import Path
 from framedex.index import Store
-from framedex.ingest import Namer, Silence, find_sources
+from framedex.ingest import CaptureFrameNamer, SilentProgress, find_sources
 from tests.oracle.whole_captures import add_capture
 from tests.indexer.recorded import build_project
 
@@ -101,14 +101,14 @@ def test_an_interruption_while_reading_sources_keeps_the_files_that_were_read(pr
 
     with Store(project.index) as store:
         kept = len([path for path in store.sources.known_files() if path.startswith(str(sources))])
-        report = find_sources(store, Silence())
+        report = find_sources(store, SilentProgress())
 
         assert 0 < kept < 600
         assert report.parsed == 1000 - kept
         assert all(store.sources.definitions(f"function_{number}", "python") for number in range(1000))
 
 
-class _InterruptAt(Silence):
+class _InterruptAt(SilentProgress):
     """A listener that behaves like a user who presses Ctrl-C when so many source files are done."""
 
     def __init__(self, files: int) -> None:

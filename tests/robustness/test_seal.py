@@ -16,7 +16,7 @@ from framedex.index import Index, Store
 from framedex.index.file import seal
 from framedex.index.file.seal import seal_path, was_changed
 from framedex.index.opening import open_index
-from framedex.ingest import Silence, find_sources, rebuild_index
+from framedex.ingest import SilentProgress, find_sources, rebuild_index
 from tests.indexer.recorded import Project
 from tests.robustness.mounts import on_read_only_disk
 
@@ -30,10 +30,10 @@ def test_a_byte_of_a_name_is_noticed_and_stays_so_until_the_index_is_made_anew(p
     assert was_changed(project.index), "and again, without another look at all of it"
     with Store(project.index) as store:
         assert store.is_doubtful
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
         store.seal()
     assert was_changed(project.index), "what is written on top of it makes it no better"
-    rebuild_index(project.index, [], [], Silence())
+    rebuild_index(project.index, [], [], SilentProgress())
     assert not was_changed(project.index)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from framedex.binaries import Binary, Contents
+from framedex.binaries import Binary, DigestCache
 from framedex.captures import (
     CaptureStream,
     UnreadableCaptureError,
@@ -71,10 +71,10 @@ def capture(tmp_path: Path) -> Path:
         lambda capture: read_kept_program(capture, f"{0:016x}-1"),
         lambda capture: fingerprint_of(Path(sys.executable)),
         lambda capture: Binary.open(Path(sys.executable)),
-        lambda capture: Contents(capture / "kept.json").of(Path(sys.executable)),
+        lambda capture: DigestCache(capture / "kept.json").digest_of(Path(sys.executable)),
         lambda capture: RecordedBinaries().open(Module(sys.executable, 0, 0, None, "")),
         lambda capture: Index.open(capture / "index.db"),
-        lambda capture: FileReleases().of(f"{capture}/site-packages/jax/_src/api.py"),
+        lambda capture: FileReleases().release_of(f"{capture}/site-packages/jax/_src/api.py"),
     ],
 )
 def test_a_file_that_the_process_cannot_open_is_neither_missing_nor_damaged(

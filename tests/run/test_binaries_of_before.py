@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.binaries import Binary, Contents, KeptBinaries
+from framedex.binaries import Binary, BinaryStore, DigestCache
 from tests.run.passing_through import Passing, new_project
 
 REBUILT = """\
@@ -90,7 +90,7 @@ def test_offsets_in_a_text_are_named_by_the_recorded_build_that_it_is_of(project
     """Given that the library was rebuilt after the crash: a name with its address proves the recorded build."""
     symbols = Binary.open(project.library).symbols
     assert symbols is not None
-    starts = {name: symbols.named(name)[0].start for name in ("through", "content")}
+    starts = {name: symbols.functions_named(name)[0].start for name in ("through", "content")}
     project.framedex("run", "program.py")
     project.framedex("index")
     crash = project.folder / "crash.txt"
@@ -200,9 +200,9 @@ def test_a_later_recording_of_what_was_put_back_does_not_leave_the_earlier_one_b
 def test_copies_are_shared_bounded_and_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = tmp_path / "cache"
     library = Path(shutil.copy("/bin/true", tmp_path / "lib.so"))
-    digest = Contents(tmp_path / "contents.json").of(library)
+    digest = DigestCache(tmp_path / "contents.json").digest_of(library)
 
-    kept = KeptBinaries(cache)
+    kept = BinaryStore(cache)
     kept.keep(library, digest)
     copy = kept.find(digest)
     assert (
@@ -212,14 +212,14 @@ def test_copies_are_shared_bounded_and_no_others(tmp_path: Path, monkeypatch: py
     kept.keep(library, digest)
     assert copy.stat() == before and kept.size() == library.stat().st_size
 
-    assert KeptBinaries(cache).find("../" * 21 + "x") is None
+    assert BinaryStore(cache).find("../" * 21 + "x") is None
     os.mkfifo(tmp_path / "pipe")
     for odd in (tmp_path / "pipe", tmp_path, Path("/dev/null"), Path("/proc/self/exe"), tmp_path / "none"):
         kept.keep(odd, "0" * 64)
     assert [entry.name for entry in cache.iterdir()] == [digest]
 
     monkeypatch.setenv("FRAMEDEX_KEEP_BINARIES", "0")
-    KeptBinaries(cache).keep(library, "1" * 64)
+    BinaryStore(cache).keep(library, "1" * 64)
     monkeypatch.delenv("FRAMEDEX_KEEP_BINARIES")
     monkeypatch.setattr("framedex.binaries.recorded_files._MAX_TOTAL_BYTES", library.stat().st_size)
     os.utime(cache / digest, (1, 1))
@@ -235,8 +235,8 @@ def test_copies_are_shared_bounded_and_no_others(tmp_path: Path, monkeypatch: py
 def test_a_copy_that_is_not_what_was_recorded_is_not_used(project: Passing, tmp_path: Path) -> None:
     cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     project.framedex("run", "program.py", **NOT_KEPT, **cache)
-    kept = KeptBinaries(tmp_path / "cache" / "framedex" / "binaries")
-    kept.keep(Path("/bin/true"), Contents(tmp_path / "contents.json").of(project.library))
+    kept = BinaryStore(tmp_path / "cache" / "framedex" / "binaries")
+    kept.keep(Path("/bin/true"), DigestCache(tmp_path / "contents.json").digest_of(project.library))
     project.library.unlink()
 
     told = project.framedex("index", **NOT_KEPT, **cache).stdout
@@ -254,10 +254,10 @@ def test_a_debug_file_counts_towards_what_a_copy_may_take(tmp_path: Path, monkey
     subprocess.run(
         ["objcopy", "--remove-section", ".gnu_debuglink", f"--add-gnu-debuglink={debug}", library], check=True
     )
-    digest = Contents(tmp_path / "contents.json").of(library)
+    digest = DigestCache(tmp_path / "contents.json").digest_of(library)
     both = library.stat().st_size + debug.stat().st_size
     for most, size in ((both, both), (both - 1, library.stat().st_size)):
         monkeypatch.setattr("framedex.binaries.recorded_files._MAX_BINARY_BYTES", most)
-        kept = KeptBinaries(tmp_path / f"cache{most}")
+        kept = BinaryStore(tmp_path / f"cache{most}")
         kept.keep(library, digest)
         assert kept.size() == size

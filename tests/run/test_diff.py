@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
 from framedex.index import Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.ingest import SilentProgress, ingest_captures
 from tests.gitrepository import commit_all
 from tests.indexer.commands.report.pages import Page
 from tests.once import made_once
@@ -116,7 +116,7 @@ def _record(folder: Path, *texts: str, **environment: str) -> Path:
         ran = run(str(program), folder=folder, **environment)
         assert ran.status == 0, ran.stderr
         with Store(folder / ".framedex" / "index.db") as store:
-            ingest_captures(store, [each for each in ran.captures if each not in indexed], [], Silence())
+            ingest_captures(store, [each for each in ran.captures if each not in indexed], [], SilentProgress())
         indexed += ran.captures
     return folder
 

@@ -71,7 +71,7 @@ def test_a_launcher_does_not_find_a_python_of_the_folder(hostile: HostileFolder,
     launcher.chmod(0o755)
     query = (
         "from framedex.interpreters import query_interpreter\n"
-        f"print(ask({str(launcher)!r}, 'print(json.dumps(sys.version_info[0]))'))\n"
+        f"print(query_interpreter({str(launcher)!r}, 'print(json.dumps(sys.version_info[0]))'))\n"
     )
     done = subprocess.run(
         [sys.executable, "-P", "-c", query],

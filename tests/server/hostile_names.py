@@ -13,9 +13,9 @@ from framedex.ffi.joins import split_function
 from framedex.index import Index
 from framedex.ingest.captures import open_stream
 from framedex.model import Function
-from framedex.progress import Silence
+from framedex.progress import SilentProgress
 from framedex.shared.contents import Definitions
-from framedex.sharing.excerpts import Sources
+from framedex.sharing.excerpts import SourceAmount
 from framedex.sharing.redaction import Redaction
 from framedex.sharing.writing import share
 
@@ -55,7 +55,14 @@ def share_with_hostile_names(index: Path, file: Path) -> None:
     """Share the first capture of an index into a file."""
     with Index.open(index) as opened, file.open("wb") as written:
         (row, *_) = opened.captures()
-        share(open_stream(Path(row.path)), opened.capture(row.id), written, Sources.NONE, HostileNames(), Silence())
+        share(
+            open_stream(Path(row.path)),
+            opened.capture(row.id),
+            written,
+            SourceAmount.NONE,
+            HostileNames(),
+            SilentProgress(),
+        )
 
 
 def _boundary(function: Function, targets: list[str]) -> Function:

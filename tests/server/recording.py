@@ -23,18 +23,18 @@ from pathlib import Path
 import numpy as np
 
 from framedex.index import Store
-from framedex.index.write.records import CaptureRecord, FrameRecord, FunctionRecord, Placement
+from framedex.index.write.records import CaptureRecord, FrameRecord, FunctionPlacement, FunctionRecord
 from framedex.model import (
     BinaryId,
     Calls,
     Capture,
+    FrameRole,
     Function,
-    How,
     Language,
     Location,
+    LocationEvidence,
     Metadata,
     NativeFrame,
-    Role,
     Stack,
     Thread,
 )
@@ -217,7 +217,7 @@ def _frames(recording: Recording) -> list[FrameRecord]:
         _python(demo, *main, recording.main_calls_make_input),
         _python(demo, "make_input", 3, recording.make_input_calls_device_put),
         _python(library, "device_put", 3, recording.device_put_enters_cpp),
-        _native("libpython3.11.so", "_PyObject_Vectorcall", 0x10, Role.INTERPRETER, (Path("/build/call.c"), 299)),
+        _native("libpython3.11.so", "_PyObject_Vectorcall", 0x10, FrameRole.INTERPRETER, (Path("/build/call.c"), 299)),
         _native("libjax_common.so", "jax::Glue", 0x20),
         _native("libjax_common.so", "xla::Client::BufferFromHost", 0x30),
         _native("libtpu.so", "PJRT_Client_BufferFromHostBuffer", 0x40, line=(recording.mock, recording.mock_allocates)),
@@ -229,22 +229,22 @@ def _frames(recording: Recording) -> list[FrameRecord]:
 
 
 def _python(path: Path, name: str, first_line: int, line: int) -> FrameRecord:
-    begin = Location(str(path), first_line, How.EXACT)
-    function = FunctionRecord(Language.PYTHON, Role.CODE, name, name, name, "", str(path), "", first_line, begin)
-    return FrameRecord(function, None, line, 0, Location(str(path), line, How.EXACT))
+    begin = Location(str(path), first_line, LocationEvidence.EXACT)
+    function = FunctionRecord(Language.PYTHON, FrameRole.CODE, name, name, name, "", str(path), "", first_line, begin)
+    return FrameRecord(function, None, line, 0, Location(str(path), line, LocationEvidence.EXACT))
 
 
 def _native(
-    module: str, name: str, offset: int, role: Role = Role.CODE, line: tuple[Path, int] | None = None
+    module: str, name: str, offset: int, role: FrameRole = FrameRole.CODE, line: tuple[Path, int] | None = None
 ) -> FrameRecord:
     short = name.rpartition("::")[2]
     path = f"/opt/lib/{module}"
     function = FunctionRecord(Language.NATIVE, role, name, short, f"{name}(void const*)", "", path, "", 0, None)
-    location = Location(str(line[0]), line[1], How.EXACT) if line else None
+    location = Location(str(line[0]), line[1], LocationEvidence.EXACT) if line else None
     return FrameRecord(function, BinaryId(path, "", module), offset, 0, location)
 
 
-def _placement(recording: Recording, function: int, record: FunctionRecord) -> Placement:
+def _placement(recording: Recording, function: int, record: FunctionRecord) -> FunctionPlacement:
     """What a search of the sources would find: every function but the glue."""
     demo, library = str(recording.demo), str(recording.library)
     found = {
@@ -260,7 +260,7 @@ def _placement(recording: Recording, function: int, record: FunctionRecord) -> P
         "PJRT_Client_Devices": (str(recording.mock), 8, 10),
     }
     if record.name not in found:
-        return Placement(function, None, 0)
+        return FunctionPlacement(function, None, 0)
     path, line, end_line = found[record.name]
-    how = How.EXACT if record.language is Language.PYTHON else How.DEFINITION
-    return Placement(function, Location(path, line, how), end_line)
+    how = LocationEvidence.EXACT if record.language is Language.PYTHON else LocationEvidence.DEFINITION
+    return FunctionPlacement(function, Location(path, line, how), end_line)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from framedex.index import Store
 from framedex.index.write.records import CaptureRecord, FrameRecord, FunctionRecord
-from framedex.model import BinaryId, How, Language, Location, Role
+from framedex.model import BinaryId, FrameRole, Language, Location, LocationEvidence
 from tests.oracle.whole_captures import add_whole
 from tests.server.handmade import calls_in_turn, handmade_capture
 
@@ -122,7 +122,7 @@ def _frame(roads: Roads, name: str, line: int) -> FrameRecord:
     symbol = f"runtime::{name}" if is_native else name
     module = "/opt/lib/libtpu.so" if is_native else str(path)
     first_line = 0 if is_native else max(line - 1, 1)
-    begin = None if is_native else Location(str(path), first_line, How.EXACT)
-    function = FunctionRecord(language, Role.CODE, symbol, name, symbol, "", module, "", first_line, begin)
-    where = Location(str(path), line, How.EXACT)
+    begin = None if is_native else Location(str(path), first_line, LocationEvidence.EXACT)
+    function = FunctionRecord(language, FrameRole.CODE, symbol, name, symbol, "", module, "", first_line, begin)
+    where = Location(str(path), line, LocationEvidence.EXACT)
     return FrameRecord(function, BinaryId(module, "", "libtpu") if is_native else None, line, 0, where)

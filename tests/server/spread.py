@@ -8,7 +8,7 @@ from pathlib import Path
 
 from framedex.index import Store
 from framedex.index.write.records import CaptureRecord, FrameRecord, FunctionRecord
-from framedex.model import BinaryId, How, Language, Location, Role
+from framedex.model import BinaryId, FrameRole, Language, Location, LocationEvidence
 from tests.oracle.whole_captures import add_whole
 from tests.server.handmade import calls_in_turn, handmade_capture
 
@@ -102,8 +102,8 @@ def _frame(spread: Spread, offset: int, name: str, line: int) -> FrameRecord:
     first = _BEGINS.get(name, line)
     language = Language.NATIVE if is_native else Language.PYTHON
     module = "/opt/lib/libtpu.so" if is_native else str(path)
-    begin = Location(str(path), first, How.EXACT)
+    begin = Location(str(path), first, LocationEvidence.EXACT)
     first_line = 0 if is_native else first
-    function = FunctionRecord(language, Role.CODE, name, name, name, "", module, "", first_line, begin)
-    where = Location(str(path), line, How.EXACT)
+    function = FunctionRecord(language, FrameRole.CODE, name, name, name, "", module, "", first_line, begin)
+    where = Location(str(path), line, LocationEvidence.EXACT)
     return FrameRecord(function, BinaryId(module, "", "libtpu") if is_native else None, offset, 0, where)

@@ -10,7 +10,7 @@ import pytest
 
 from framedex_server import sockets
 from framedex_server.logs import RefusalLog
-from framedex_server.sockets import Acceptor
+from framedex_server.sockets import ConnectionAcceptor
 
 
 class _Counting(socket.socket):
@@ -30,7 +30,7 @@ def test_an_error_that_lasts_is_not_met_without_a_pause(monkeypatch: pytest.Monk
 
     async def accept(listener: socket.socket) -> None:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(Acceptor(listener, converse, RefusalLog()).accept(), 0.1)
+            await asyncio.wait_for(ConnectionAcceptor(listener, converse, RefusalLog()).accept(), 0.1)
 
     with _Counting(socket.AF_INET, socket.SOCK_STREAM) as listener:
         listener.setblocking(False)

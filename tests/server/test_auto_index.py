@@ -15,7 +15,7 @@ import pytest
 from framedex.captures import capture_folders, project_captures_folder
 from framedex.index import Store
 from framedex.index.file.schema import VERSION
-from framedex.ingest import Silence, find_sources
+from framedex.ingest import SilentProgress, find_sources
 from framedex.path_resolution.files import PathRule
 from tests.one_put import recorded_put
 from tests.pythons import ROOT
@@ -129,7 +129,7 @@ def test_a_source_that_changes_is_read_again_at_once(client: RawClient, recordin
     with Store(recording.index) as store:
         with store.transaction():
             store.sources.add_root(str(recording.root))
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
     before = lines()
     client.initialize(recording.root, capabilities=PROGRESS)
     assert hover_text(client, recording.client, recording.client_definition)

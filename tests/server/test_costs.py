@@ -17,7 +17,7 @@ from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
 from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.ingest import SilentProgress, ingest_captures
 from framedex_server.answers.costs import ANSWERS, query_rows, query_rows_by_path
 from framedex_server.features.line_marks import fit_columns
 from tests.gitrepository import commit_all
@@ -84,7 +84,7 @@ class Project:
         assert ran.status == 0, ran.stderr
         self.index.parent.mkdir(exist_ok=True)
         with Store(self.index) as store:
-            ingest_captures(store, ran.captures, [], Silence())
+            ingest_captures(store, ran.captures, [], SilentProgress())
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from framedex.captures import project_captures_folder
-from framedex_server.jobs import Worker, record_script
+from framedex_server.jobs import IndexingWorker, record_script
 from tests.hostile import HostileFolder, make_hostile
 from tests.one_put import recorded_put
 from tests.running import PROGRAMS, TIMEOUT
@@ -71,7 +71,7 @@ async def test_neither_worker_nor_recorder_import_from_it(
     program = tmp_path / "program.py"
     program.write_text("print('it ran')\n")
 
-    worker = Worker(lambda: [hostile.folder])
+    worker = IndexingWorker(lambda: [hostile.folder])
     request = {"do": "refresh", "index": str(tmp_path / "index.db"), "files": []}
     assert (await worker.run(request, lambda task, done, total: None))["parsed"] == 0
     process = worker._process

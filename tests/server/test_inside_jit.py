@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 from lsprotocol import types
 
-from framedex.model import Nearby, ProgramRun, ProgramUse
+from framedex.model import NearestLines, ProgramRun, ProgramUse
 from framedex_server.answers.programs import format_nearby, format_program_runs, format_program_uses
 from framedex_server.markup import Markup
 from tests.server.asking import Connect, at, definition, hover, links, own, places
@@ -109,4 +109,4 @@ async def test_what_a_capture_says_of_its_programs_is_no_markup() -> None:
     use = ProgramUse("f", 1, "", (), (), (), (), 0, (), (), problem=hostile)
     told = [*format_program_runs(Markup(markdown=True), [run]), *format_program_uses(Markup(markdown=True), [use])]
     assert sum("`it was not kept: [here](command:x)\\x0a<b>\\u202e`" in line for line in told) == 2
-    assert "f\\x0a\\u202e" in format_nearby(Nearby("no op of f\n\u202e comes from it", ()))
+    assert "f\\x0a\\u202e" in format_nearby(NearestLines("no op of f\n\u202e comes from it", ()))

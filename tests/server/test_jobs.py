@@ -15,7 +15,7 @@ import pytest_asyncio
 
 from framedex.errors import FramedexError
 from framedex.index import Index, Store
-from framedex_server.jobs import Worker, record_script
+from framedex_server.jobs import IndexingWorker, record_script
 from framedex_server.worker import WAITING_TEXT
 from tests.server.recording import Recording
 
@@ -35,8 +35,8 @@ class Told:
 
 
 @pytest_asyncio.fixture
-async def worker() -> AsyncIterator[Worker]:
-    working = Worker()
+async def worker() -> AsyncIterator[IndexingWorker]:
+    working = IndexingWorker()
     yield working
     process = working._process
     working.close()
@@ -64,7 +64,7 @@ def slow_tree(folder: Path) -> Path:
     return folder
 
 
-async def test_it_indexes_and_tells_of_progress(recording: Recording, worker: Worker) -> None:
+async def test_it_indexes_and_tells_of_progress(recording: Recording, worker: IndexingWorker) -> None:
     told = Told()
     result = await worker.run(index_request(recording, recording.root), told)
     assert result == {"captures": 0, "calls": 0, "refused": []}
@@ -73,7 +73,7 @@ async def test_it_indexes_and_tells_of_progress(recording: Recording, worker: Wo
         assert index.sources.health().roots == (str(recording.root),)
 
 
-async def test_a_problem_comes_as_an_error_with_its_remedy(tmp_path: Path, worker: Worker) -> None:
+async def test_a_problem_comes_as_an_error_with_its_remedy(tmp_path: Path, worker: IndexingWorker) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("mine")
     with pytest.raises(FramedexError) as caught:
@@ -83,7 +83,9 @@ async def test_a_problem_comes_as_an_error_with_its_remedy(tmp_path: Path, worke
 
 
 @pytest.mark.exhaustive
-async def test_cancelled_work_stops_and_the_next_is_done(recording: Recording, worker: Worker, tmp_path: Path) -> None:
+async def test_cancelled_work_stops_and_the_next_is_done(
+    recording: Recording, worker: IndexingWorker, tmp_path: Path
+) -> None:
     """Given a long indexing, when it is cancelled, then the worker is soon free for what comes next."""
     told = Told()
     work = asyncio.create_task(worker.run(index_request(recording, slow_tree(tmp_path / "slow")), told))
@@ -94,7 +96,7 @@ async def test_cancelled_work_stops_and_the_next_is_done(recording: Recording, w
     assert (await worker.run({"do": "refresh", "index": str(recording.index), "files": []}, Told()))["parsed"] == 0
 
 
-async def test_after_its_death_the_next_request_starts_another(recording: Recording, worker: Worker) -> None:
+async def test_after_its_death_the_next_request_starts_another(recording: Recording, worker: IndexingWorker) -> None:
     request = {"do": "refresh", "index": str(recording.index), "files": []}
     await worker.run(request, Told())
     assert worker._process is not None
@@ -108,7 +110,7 @@ async def test_after_its_death_the_next_request_starts_another(recording: Record
     assert (await worker.run(request, Told()))["parsed"] == 0
 
 
-async def test_it_waits_for_another_indexer_and_says_so(recording: Recording, worker: Worker) -> None:
+async def test_it_waits_for_another_indexer_and_says_so(recording: Recording, worker: IndexingWorker) -> None:
     request = {"do": "refresh", "index": str(recording.index), "files": []}
     with Store(recording.index) as store:
         with store.transaction():

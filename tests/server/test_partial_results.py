@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from framedex.index import Store
-from framedex.ingest import Silence, find_sources
+from framedex.ingest import SilentProgress, find_sources
 from framedex_server.answers.session import PARTIAL_RESULT_ITEMS
 from tests.server.raw_client import RawClient
 from tests.server.recording import Recording
@@ -25,7 +25,7 @@ def test_symbols_come_in_parts_and_are_the_same_as_in_one(client: RawClient, rec
     with Store(recording.index) as store:
         with store.transaction():
             store.sources.add_root(str(recording.root))
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
     client.initialize(recording.root)
     whole = client.request("workspace/symbol", {"query": "wanted_"}, 1)["result"]
     assert len(whole) > PARTIAL_RESULT_ITEMS

@@ -13,7 +13,7 @@ from pygls.uris import to_fs_path
 from framedex.commands.main import cli
 from framedex.path_resolution.precedence import PathResolver
 from framedex.settings import Settings
-from framedex.text_stacks.model import Format, Place, TextFrame
+from framedex.text_stacks.model import StackFormat, TextFrame, TextLocation
 from framedex.text_stacks.source_lookup.resolve import Resolver
 from tests.server.asking import Connect, ask, links, plain
 
@@ -125,7 +125,7 @@ def resolved(root: Path, path: str) -> list[str]:
     """Where the resolver finds a frame with this path."""
     settings, problems = Settings.load(root)
     assert problems == []
-    frame = TextFrame(Format.PLAIN, 0, 0, 0, 0, place=Place(path, 1))
+    frame = TextFrame(StackFormat.PLAIN, 0, 0, 0, 0, place=TextLocation(path, 1))
     found = Resolver(None, PathResolver(settings.path_map, settings.sources, [root])).find(frame)
     return relative(root, [place.path for place in (found.location, *found.candidates) if place is not None])
 

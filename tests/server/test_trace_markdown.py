@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from framedex.model import CallRow, CaptureRow, FrameRow, FunctionRow, How, Language, Location, Role, Trace
+from framedex.model import (
+    CallRow,
+    CaptureRow,
+    FrameRole,
+    FrameRow,
+    FunctionRow,
+    Language,
+    Location,
+    LocationEvidence,
+    Trace,
+)
 from framedex_server.documents.trace_markdown import format_markdown
 
 
-def frame(name: str, path: str, role: Role = Role.CODE) -> FrameRow:
+def frame(name: str, path: str, role: FrameRole = FrameRole.CODE) -> FrameRow:
     function = FunctionRow(1, Language.NATIVE, role, name, name, "/lib/a.so", "", None, 0)
-    return FrameRow(1, function, Location(path, 7, How.EXACT), (), "/lib/a.so", 0x10, inlined=False)
+    return FrameRow(1, function, Location(path, 7, LocationEvidence.EXACT), (), "/lib/a.so", 0x10, inlined=False)
 
 
 def markdown(*frames: FrameRow) -> list[str]:
@@ -23,8 +33,8 @@ def markdown(*frames: FrameRow) -> list[str]:
 def test_glue_is_folded_and_the_numbers_go_on() -> None:
     found = markdown(
         frame("outer", "/gone/outer.cc"),
-        frame("_PyEval_Vector", "/gone/ceval.c", Role.INTERPRETER),
-        frame("std::invoke", "/gone/invoke.h", Role.GLUE),
+        frame("_PyEval_Vector", "/gone/ceval.c", FrameRole.INTERPRETER),
+        frame("std::invoke", "/gone/invoke.h", FrameRole.GLUE),
         frame("inner", "/gone/inner.cc"),
     )
     assert found == [
@@ -42,7 +52,7 @@ def test_glue_is_folded_and_the_numbers_go_on() -> None:
 
 
 def test_one_glue_frame_takes_less_room_than_its_fold() -> None:
-    found = markdown(frame("std::invoke", "/gone/invoke.h", Role.GLUE), frame("inner", "/gone/inner.cc"))
+    found = markdown(frame("std::invoke", "/gone/invoke.h", FrameRole.GLUE), frame("inner", "/gone/inner.cc"))
     assert [line[0] for line in found] == ["1", "2"]
 
 

@@ -20,16 +20,16 @@ from framedex.lazy import export_lazily
 
 if TYPE_CHECKING:
     from framedex.binaries.binary import Binary
-    from framedex.binaries.recorded_files import Contents, KeptBinaries, state_of
+    from framedex.binaries.recorded_files import BinaryStore, DigestCache, state_of
     from framedex.binaries.roles import role_of
 
-__all__ = ["Binary", "Contents", "KeptBinaries", "role_of", "state_of"]
+__all__ = ["Binary", "BinaryStore", "DigestCache", "role_of", "state_of"]
 
 __getattr__ = export_lazily(
     __name__,
     {
         "binary": ("Binary",),
-        "recorded_files": ("Contents", "KeptBinaries", "state_of"),
+        "recorded_files": ("DigestCache", "BinaryStore", "state_of"),
         "roles": ("role_of",),
     },
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from framedex.binaries.debug_files import find_debug_file
 from framedex.binaries.demangle import demangle
-from framedex.binaries.dwarf import Line, Lines
+from framedex.binaries.dwarf import LineEntry, LineTables
 from framedex.binaries.elf import Elf
 from framedex.binaries.ffi_handlers import HandlerCode, HandlerSearch
 from framedex.binaries.loaded_tables import FunctionExtents, Linkage
@@ -136,7 +136,7 @@ class Binary:
             return None
         if symbol.start not in self._code:
             try:
-                from framedex.binaries.code import FunctionCode  # its import takes 60 ms; few index runs need it
+                from framedex.binaries.code import FunctionCode
             except ImportError:  # no iced-x86, as in installs that read no captures; `framedex doctor` reports it
                 return None
             parts = symbols.parts_of(symbol)
@@ -191,9 +191,9 @@ class Binary:
         symbol = self._symbol_around(address)
         lines = self._contents.lines.find(address) if self._contents.lines else ()
         if not lines:
-            return (_build_symbol(symbol.mangled, symbol.unit),) if symbol else ()
+            return (_build_symbol(symbol.mangled, symbol.translation_unit),) if symbol else ()
         *inlined, outermost = lines
-        unit = symbol.unit if symbol else None
+        unit = symbol.translation_unit if symbol else None
         mangled = symbol.mangled if symbol else outermost.function
         return (*(_build_inlined_symbol(line, unit) for line in inlined), _build_symbol(mangled, unit, outermost))
 
@@ -217,7 +217,7 @@ class Binary:
 
 class _Contents(NamedTuple):
     symbols: SymbolTable | None
-    lines: Lines | None
+    lines: LineTables | None
     extents: FunctionExtents | None
 
 
@@ -227,16 +227,16 @@ def _read_contents(path: Path, elf: Elf) -> _Contents:
     extents = FunctionExtents(elf)
     symbols = read_symbols(elf, debug, extents)
     debug_source = elf if debug is None else debug
-    lines = Lines(debug_path or path, elf.load_address) if debug_source.has_debug_lines else None
+    lines = LineTables(debug_path or path, elf.load_address) if debug_source.has_debug_lines else None
     return _Contents(symbols, lines, extents)
 
 
-def _build_symbol(mangled: str, unit: str | None, line: Line | None = None) -> NativeSymbol:
+def _build_symbol(mangled: str, unit: str | None, line: LineEntry | None = None) -> NativeSymbol:
     text = demangle(mangled)
     path, number = (line.path, line.line) if line else (None, 0)
     return NativeSymbol(readable_name(text), text, mangled, path, number, inlined=False, unit=unit)
 
 
-def _build_inlined_symbol(line: Line, unit: str | None) -> NativeSymbol:
+def _build_inlined_symbol(line: LineEntry, unit: str | None) -> NativeSymbol:
     text = demangle(line.function)
     return NativeSymbol(readable_name(text), text, line.function, line.path, line.line, inlined=True, unit=unit)

@@ -44,13 +44,13 @@ _IMMEDIATE_OPERANDS = frozenset(
 class CallInstruction(NamedTuple):
     """A call, or a tail call: a jump to another function at the end of the caller.
 
-    `returns_to` is 0 for a jump, which leaves no return address. `target` is the address of the called function, of its
-    PLT stub, or of the pointer that the dynamic linker fills for it. `target` is 0 for a call through any other
+    `return_address` is 0 for a jump, which leaves no return address. `target` is the address of the called function, of
+    its PLT stub, or of the pointer that the dynamic linker fills for it. `target` is 0 for a call through any other
     pointer. Then `slot` is the pointer's byte offset in a table of virtual functions or in a structure, None if
     unknown.
     """
 
-    returns_to: int
+    return_address: int
     target: int
     slot: int | None = None
 
@@ -121,7 +121,7 @@ class FunctionCode:
     def _instructions_before(self, call: int) -> Iterator[Instruction]:
         """The instructions between the block's previous call and this call, decoded on demand: few calls need them."""
         start, i = self._call_positions[call]
-        begin = self._blocks[start].calls[i - 1].returns_to if i else start
+        begin = self._blocks[start].calls[i - 1].return_address if i else start
         for code, address in self._parts:
             if address <= begin < address + len(code):
                 window = Decoder(64, code[begin - address :][:_MAX_WINDOW_BYTES], ip=begin)
@@ -181,7 +181,7 @@ class FunctionCode:
         tables = sum(block.has_table for block in self._blocks.values())
         return cases if tables * len(cases) <= _MAX_TABLE_EDGES else []
 
-    def before(self, call: int) -> list[int]:
+    def calls_before(self, call: int) -> list[int]:
         """The targets of the calls that run before a call, nearest first; `call` is an index into `calls`."""
         start, i = self._call_positions[call]
         earlier = (
@@ -189,7 +189,7 @@ class FunctionCode:
         )
         return _nearest_targets(chain(reversed(self._blocks[start].calls[:i]), earlier))
 
-    def after(self, call: int) -> list[int]:
+    def calls_after(self, call: int) -> list[int]:
         """The targets of the calls that run after a call, nearest first; `call` is an index into `calls`."""
         start, i = self._call_positions[call]
         later = (each for block in self._follow(start, self._next_block) for each in block.calls)
@@ -226,23 +226,23 @@ def _decode_blocks(parts: Sequence[tuple[bytes, int]], is_pointer: IsPointer) ->
     }
     blocks = []
     for instructions, part in zip(decoded, ranges, strict=True):
-        blocks += _decode_part(instructions, part, targets, _Reading(ranges, is_pointer))
+        blocks += _decode_part(instructions, part, targets, _FunctionContext(ranges, is_pointer))
     return blocks
 
 
-class _Reading(NamedTuple):
+class _FunctionContext(NamedTuple):
     """The address ranges of a function's parts, and the test for pointers that leave its binary."""
 
-    function: Sequence[range]
+    code_ranges: Sequence[range]
     is_pointer: IsPointer
 
-    def holds(self, address: int) -> bool:
+    def contains(self, address: int) -> bool:
         """Whether the function has code at an address."""
-        return any(address in part for part in self.function)
+        return any(address in part for part in self.code_ranges)
 
 
 def _decode_part(
-    instructions: Sequence[Instruction], part: range, targets: Collection[int], reading: _Reading
+    instructions: Sequence[Instruction], part: range, targets: Collection[int], context: _FunctionContext
 ) -> list[_Block]:
     leaders = {part.start, *(target for target in targets if target in part)}
     ending = (*_BRANCHES, *_BLOCK_ENDS)
@@ -253,7 +253,7 @@ def _decode_part(
     for number, instruction in enumerate(instructions):
         while position + 1 < len(ordered) and ordered[position + 1] <= instruction.ip:
             position += 1
-        _add_instruction(blocks[position], instructions, number, part, reading)
+        _add_instruction(blocks[position], instructions, number, part, context)
     for block, following in zip(blocks, ordered[1:], strict=False):
         if block.following == -1:
             block.following = following
@@ -261,12 +261,12 @@ def _decode_part(
 
 
 def _add_instruction(
-    block: _Block, instructions: Sequence[Instruction], number: int, part: range, reading: _Reading
+    block: _Block, instructions: Sequence[Instruction], number: int, part: range, context: _FunctionContext
 ) -> None:
     instruction = instructions[number]
     control = instruction.flow_control
     block.following = None if control in _BLOCK_ENDS or instruction.next_ip >= part.stop else -1
-    if call := _decode_call(instructions, number, reading):
+    if call := _decode_call(instructions, number, context):
         block.calls.append(call)
     elif control in _BRANCHES:
         block.jump = instruction.near_branch_target
@@ -288,18 +288,18 @@ def _stored_constant(instruction: Instruction) -> int | None:
     return int(instruction.immediate(last)) & 0xFFFFFFFF
 
 
-def _decode_call(instructions: Sequence[Instruction], number: int, reading: _Reading) -> CallInstruction | None:
+def _decode_call(instructions: Sequence[Instruction], number: int, context: _FunctionContext) -> CallInstruction | None:
     instruction = instructions[number]
     control = instruction.flow_control
     if control == FlowControl.CALL:
         return CallInstruction(instruction.next_ip, instruction.near_branch_target)
-    if control == FlowControl.UNCONDITIONAL_BRANCH and not reading.holds(instruction.near_branch_target):
+    if control == FlowControl.UNCONDITIONAL_BRANCH and not context.contains(instruction.near_branch_target):
         return CallInstruction(0, instruction.near_branch_target)
     if control not in (FlowControl.INDIRECT_CALL, FlowControl.INDIRECT_BRANCH):
         return None
     returns_to = instruction.next_ip if control == FlowControl.INDIRECT_CALL else 0
     load = _find_pointer_load(instructions, number)
-    if load is not None and load.is_ip_rel_memory_operand and reading.is_pointer(load.ip_rel_memory_address):
+    if load is not None and load.is_ip_rel_memory_operand and context.is_pointer(load.ip_rel_memory_address):
         return CallInstruction(returns_to, load.ip_rel_memory_address)
     slot = _pointer_slot(load) if load is not None else None
     return CallInstruction(returns_to, 0, slot) if returns_to or slot is not None else None

@@ -16,14 +16,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from http.client import HTTPException, HTTPMessage
+from http.client import HTTPException
 from pathlib import Path
 from typing import IO, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
 from framedex.binaries.debug_files import find_debuginfod_cache, has_build_id
-from framedex.progress import Advance, Progress
+from framedex.progress import AdvanceCallback, Progress
+from framedex.web import build_web_opener
 
 _BUILD_ID = re.compile(r"[0-9a-f]{8,128}")
 _MIN_BYTES_PER_TIMEOUT = 100 << 10  # bytes that a server must send within `timeout`
@@ -42,7 +43,7 @@ class Limits:
     max_bytes: int
 
 
-class _Answer(Enum):
+class _DownloadResult(Enum):
     GIVEN, MISSING, FAILED = range(3)
 
 
@@ -51,12 +52,12 @@ class Debuginfod:
 
     def __init__(self, servers: list[str], cache: Path, limits: Limits, progress: Progress) -> None:
         self.problems: list[str] = []
-        self.given: dict[str, list[str]] = {}  # binaries with a downloaded debug file, by server
+        self.downloads: dict[str, list[str]] = {}  # binaries with a downloaded debug file, by server
         self._servers = servers
         self._cache = cache
         self._limits = limits
         self._progress = progress
-        self._opener = _build_opener()
+        self._opener = build_web_opener()
 
     def fetch(self, build_id: str, name: str) -> None:
         """Download the debug file of a binary into the cache, if a server has it. `name` appears in messages."""
@@ -67,16 +68,16 @@ class Debuginfod:
         has_failed = False
         for server in servers:
             answer = self._request(server, build_id, name, folder)
-            if answer is _Answer.GIVEN:
-                self.given.setdefault(server, []).append(name)
+            if answer is _DownloadResult.GIVEN:
+                self.downloads.setdefault(server, []).append(name)
                 return
-            has_failed |= answer is _Answer.FAILED
+            has_failed |= answer is _DownloadResult.FAILED
         if servers and not has_failed:
             with suppress(OSError):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 (folder / "debuginfo").touch()  # an empty file tells all clients that no server has it
 
-    def _request(self, server: str, build_id: str, name: str, folder: Path) -> _Answer:
+    def _request(self, server: str, build_id: str, name: str, folder: Path) -> _DownloadResult:
         address = f"{server.rstrip('/')}/buildid/{build_id}/debuginfo"
         request = urllib.request.Request(address, headers={"User-Agent": "framedex"})
         try:
@@ -87,26 +88,26 @@ class Debuginfod:
         except HTTPError as error:
             error.close()
             if error.code == 404:
-                return _Answer.MISSING
+                return _DownloadResult.MISSING
             self._drop_server(server, name, f"it answered {error.code}")
-        except _TooMuchError as error:
+        except _DownloadLimitError as error:
             self.problems.append(f"{server} has debug information of {name}, but {error}.")
         except (OSError, HTTPException, ValueError) as error:
             self._drop_server(server, name, _describe_error(error, self._limits))
         else:
-            return _Answer.GIVEN
-        return _Answer.FAILED
+            return _DownloadResult.GIVEN
+        return _DownloadResult.FAILED
 
     def _download(self, response: Any, build_id: str, name: str, folder: Path) -> None:
         """Download a file into the cache, if its build-id matches.
 
-        Raises ValueError for another file, _TooMuchError over the size or time limit.
+        Raises ValueError for another file, _DownloadLimitError over the size or time limit.
         """
         content_length = response.headers.get("Content-Length", "")
         size = int(content_length) if content_length.isascii() and content_length.isdigit() else None
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if (size or 0) > (max_size := min(self._limits.max_bytes, shutil.disk_usage(folder).free)):
-            raise _TooMuchError(f"its {size:,} bytes are more than the {max_size:,} that are allowed or free")
+            raise _DownloadLimitError(f"its {size:,} bytes are more than the {max_size:,} that are allowed or free")
         descriptor, unfinished = tempfile.mkstemp(dir=folder, prefix="debuginfo.")
         try:
             with os.fdopen(descriptor, "wb") as file:
@@ -122,10 +123,10 @@ class Debuginfod:
                 folder.rmdir()
             raise
 
-    def _copy(self, response: Any, file: IO[bytes], max_size: int, size: int | None, advance: Advance) -> None:
+    def _copy(self, response: Any, file: IO[bytes], max_size: int, size: int | None, advance: AdvanceCallback) -> None:
         """Copy a response into a file, within the limits for speed, time and size.
 
-        Raises TimeoutError if it is too slow, _TooMuchError over a limit, and ValueError if it is truncated.
+        Raises TimeoutError if it is too slow, _DownloadLimitError over a limit, and ValueError if it is truncated.
         """
         started = since = time.monotonic()
         received = received_since = 0
@@ -135,9 +136,9 @@ class Debuginfod:
             received, received_since = received + len(chunk), received_since + len(chunk)
             now = time.monotonic()
             if received > max_size:
-                raise _TooMuchError(f"it is larger than the {max_size:,} bytes that are allowed or free")
+                raise _DownloadLimitError(f"it is larger than the {max_size:,} bytes that are allowed or free")
             if now - started > self._limits.max_seconds:
-                raise _TooMuchError(f"it took longer than {self._limits.max_seconds} s (DEBUGINFOD_MAXTIME)")
+                raise _DownloadLimitError(f"it took longer than {self._limits.max_seconds} s (DEBUGINFOD_MAXTIME)")
             if now - since > self._limits.timeout:
                 if received_since < _MIN_BYTES_PER_TIMEOUT:
                     raise TimeoutError
@@ -145,10 +146,10 @@ class Debuginfod:
         if size is not None and received != size:
             raise ValueError(f"it sent {received:,} of {size:,} bytes")
 
-    def _drop_server(self, server: str, name: str, why: str) -> None:
+    def _drop_server(self, server: str, name: str, reason: str) -> None:
         self._servers.remove(server)
         self.problems.append(
-            f"{server} did not send debug information for {name}: {why}. It is skipped for the rest of this run."
+            f"{server} did not send debug information for {name}: {reason}. It is skipped for the rest of this run."
             " `framedex index` tries it again. Unset DEBUGINFOD_URLS to use no server."
         )
 
@@ -185,35 +186,8 @@ def configure_debuginfod(environment: Mapping[str, str], progress: Progress) -> 
     return Debuginfod(servers, cache, limits, progress)
 
 
-class _TooMuchError(Exception):
+class _DownloadLimitError(Exception):
     """A download exceeded the size or time limit; the server stays in use for other files."""
-
-
-class _WebRedirects(urllib.request.HTTPRedirectHandler):
-    """Follow redirects to http and https, never from https to http. Raises ValueError for any other redirect."""
-
-    def redirect_request(
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
-    ) -> urllib.request.Request | None:
-        scheme = urlsplit(newurl).scheme
-        if scheme != "https" and (scheme != "http" or urlsplit(req.full_url).scheme == "https"):
-            raise ValueError(f"it redirects to {newurl}")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-def _build_opener() -> urllib.request.OpenerDirector:
-    """An opener for http and https only, through the proxies in the environment."""
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler(),
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(),
-        urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPErrorProcessor(),
-        _WebRedirects(),
-    ):
-        opener.add_handler(handler)
-    return opener
 
 
 def _read_number(environment: Mapping[str, str], variable: str) -> int:

@@ -112,7 +112,7 @@ def load_libstdcxx_demangler() -> _Demangler | None:
     return demangler
 
 
-class Spelling(NamedTuple):
+class DemangledName(NamedTuple):
     """A demangled name, without its last parameter list if that is unknown; empty if it is not a function.
 
     `is_cut`: the name is truncated, so it may also be the name of an entity inside the function.
@@ -137,7 +137,7 @@ _NOT_CODE = compiled_on_use(
 )
 
 
-def parse_printed_name(text: str) -> Spelling:
+def parse_printed_name(text: str) -> DemangledName:
     """The name of the function in a printed name."""
     name = _MODULE_PREFIX.sub("", " ".join(text.split()))
     for pattern in (_OFFSET, _CLONE_NOTES, _ARGUMENT_VALUES, _CLONE_NOTES, _VERSION):
@@ -146,16 +146,16 @@ def parse_printed_name(text: str) -> Spelling:
     is_truncated = name.endswith("...") and not name.endswith("(...")
     name = demangle(name.removesuffix("...") if is_truncated else name)
     if not name or _NOT_CODE.match(name):
-        return Spelling("")
+        return DemangledName("")
     bracket = find_unclosed_bracket(name)
     if bracket is not None:
         prefix = name[:bracket]
         is_list = name[bracket] == "(" and not prefix.endswith(("::", " ")) and bool(prefix)
-        return Spelling(prefix if is_list else "", is_cut=True)
+        return DemangledName(prefix if is_list else "", is_cut=True)
     if (is_truncated and not name.endswith(")")) or name.endswith((":", "~", ",")):
-        return Spelling("", is_cut=True)
+        return DemangledName("", is_cut=True)
     plain = _NAMED_ARGUMENT_VALUES.sub("", name) if name.endswith(")") else name
-    return Spelling(_drop_unknown_parameters(plain), is_truncated)
+    return DemangledName(_drop_unknown_parameters(plain), is_truncated)
 
 
 def strip_version(symbol: str) -> str:

@@ -26,7 +26,7 @@ from framedex.regularfile import read_regular
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LineEntry:
     """One function at an address: mangled (or plain) name, absolute path and line (None and 0 if DWARF has none)."""
 
     function: str
@@ -34,7 +34,7 @@ class Line:
     line: int
 
 
-class Lines:
+class LineTables:
     """The line tables of one binary, built on the first look-up."""
 
     def __init__(self, path: Path, load_address: int) -> None:
@@ -43,7 +43,7 @@ class Lines:
         self._is_opened = False
         self.problem: str | None = None
 
-    def find(self, address: int) -> tuple[Line, ...]:
+    def find(self, address: int) -> tuple[LineEntry, ...]:
         """The functions at a virtual address, innermost inlined one first; () if DWARF does not cover it."""
         cache = self._open_tables()
         relative = address - self._load_address  # symbolic counts from the image base
@@ -54,19 +54,19 @@ class Lines:
         except Exception as error:  # symbolic turns a Rust error or panic into one of a dozen classes
             self.problem = f"Its debug information cannot be read: {error}."
             return ()
-        return tuple(Line(f.symbol or "", _normalise_path(f.full_path), f.line or 0) for f in found)
+        return tuple(LineEntry(f.symbol or "", _normalise_path(f.full_path), f.line or 0) for f in found)
 
     def _open_tables(self) -> Any:
         if self._is_opened:
             return self._cache
         self._is_opened = True
         try:
-            import symbolic  # 60 ms; most binaries have no DWARF
+            import symbolic
         except ImportError as error:
             self.problem = f"Its debug information cannot be read: {error}. Install the reader: pip install symbolic."
             return None
 
-        kept = KeptLineTables(self._path, Path(symbolic.__file__))
+        kept = CachedLineTables(self._path, Path(symbolic.__file__))
         self._cache = _parse_tables(kept.read())
         if self._cache is None:
             self._cache = self._build_tables()
@@ -110,7 +110,7 @@ _MAX_TOTAL_BYTES = 256 << 20  # bytes; the least recently used tables are remove
 _CHECKSUM_BYTES = 4  # bytes of the leading CRC-32
 
 
-class KeptLineTables:
+class CachedLineTables:
     """The cached tables of one binary, as bytes that `symbolic` writes and reads."""
 
     def __init__(self, binary: Path, builder: Path, folder: Path | None = None) -> None:

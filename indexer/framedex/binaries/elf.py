@@ -64,6 +64,7 @@ class Elf:
         return cls(mapped, mapped)  # type: ignore[arg-type]  # a mapping has the methods that pyelftools uses
 
     def section(self, *names: str) -> Section | None:
+        """The first section with one of these names; None if there is none."""
         return next((s for s in self.sections if s.name in names), None)
 
     @property
@@ -74,6 +75,7 @@ class Elf:
 
     @property
     def is_x86_64(self) -> bool:
+        """Whether the code is for 64-bit x86."""
         return bool(self._elf["e_machine"] == "EM_X86_64" and self._elf.elfclass == 64)
 
     def segment_around(self, address: int) -> tuple[int, memoryview]:
@@ -128,12 +130,13 @@ class Elf:
 
     @cached_property
     def compiler(self) -> str:
-        """clang or gcc, from `.comment`; clang if both appear, because gcc's start-up code is in every binary."""
+        """The compiler, `clang` or `gcc`, from `.comment`; clang if both appear, as start-up code is from gcc."""
         content = self._comment
         return "clang" if b"clang version" in content else "gcc" if b"GCC: " in content else ""
 
     @property
     def has_debug_lines(self) -> bool:
+        """Whether the file has DWARF line tables."""
         return bool(self.section(".debug_info", ".zdebug_info") and self.section(".debug_line", ".zdebug_line"))
 
     @property
@@ -143,6 +146,7 @@ class Elf:
 
     @property
     def is_little_endian(self) -> bool:
+        """Whether numbers are stored with the least significant byte first."""
         return bool(self._elf.little_endian)
 
     @property
@@ -269,4 +273,5 @@ def _symbol_layout(bits: int, little: bool) -> np.dtype[Any]:
 
 
 def format_error(error: Exception) -> str:
+    """The text of an exception without a final period; its type if it has no text."""
     return (str(error) or type(error).__name__).rstrip(".")

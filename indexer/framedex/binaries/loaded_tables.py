@@ -14,14 +14,10 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-if TYPE_CHECKING:
-    from framedex.binaries.elf import Elf
-from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from framedex.binaries.elf import Elf
@@ -62,17 +58,17 @@ class FunctionExtents:
         is_inside = before[0] >= 0 and address < table.ends(before)[0]
         return int(table.starts[before[0]]) if is_inside else None
 
-    def limits(self, places: Addresses) -> Addresses:
+    def limits(self, addresses: Addresses) -> Addresses:
         """The latest end of the code that begins at each address.
 
         This is the end of the function around the address or, if there is none, the start of the next function.
         """
         table = self._read()
-        following = np.searchsorted(table.starts, places, side="right")
+        following = np.searchsorted(table.starts, addresses, side="right")
         limits = np.append(table.starts, _HIGHEST)[following]
         has_before = np.flatnonzero(following > 0)
         ends = table.ends(following[has_before] - 1)
-        is_inside = places[has_before] < ends
+        is_inside = addresses[has_before] < ends
         limits[has_before[is_inside]] = ends[is_inside]
         return limits
 
@@ -116,13 +112,13 @@ def _read_unwind_table(elf: Elf, header: int) -> _Table | None:
     return _Table(starts.astype(np.uint64), descriptions, np.frombuffer(loaded, np.uint8))
 
 
-def _read_lengths(loaded: npt.NDArray[np.uint8], places: npt.NDArray[np.int64]) -> Addresses:
+def _read_lengths(loaded: npt.NDArray[np.uint8], addresses: npt.NDArray[np.int64]) -> Addresses:
     """The length of each function from its description's offset; 0 if unreadable."""
-    lengths = np.zeros(len(places), np.uint64)
-    readable = np.flatnonzero((places >= 0) & (places <= len(loaded) - 24))
-    places = places[readable]
+    lengths = np.zeros(len(addresses), np.uint64)
+    readable = np.flatnonzero((addresses >= 0) & (addresses <= len(loaded) - 24))
+    addresses = addresses[readable]
     kinds = (
-        places + 4 - _read_numbers(loaded, places + 4, "<u4").astype(np.int64)
+        addresses + 4 - _read_numbers(loaded, addresses + 4, "<u4").astype(np.int64)
     )  # an FDE holds the distance back to its CIE
     distinct = np.unique(kinds)
     for kind in distinct[:_MAX_CIES].tolist():
@@ -131,22 +127,22 @@ def _read_lengths(loaded: npt.NDArray[np.uint8], places: npt.NDArray[np.int64]) 
             continue
         of_kind = np.flatnonzero(kinds == kind)
         width = np.dtype(form).itemsize
-        lengths[readable[of_kind]] = _read_numbers(loaded, places[of_kind] + 8 + width, form).astype(np.uint64)
+        lengths[readable[of_kind]] = _read_numbers(loaded, addresses[of_kind] + 8 + width, form).astype(np.uint64)
     return lengths
 
 
-def _read_numbers(loaded: npt.NDArray[np.uint8], places: npt.NDArray[np.int64], form: str) -> npt.NDArray[Any]:
+def _read_numbers(loaded: npt.NDArray[np.uint8], addresses: npt.NDArray[np.int64], form: str) -> npt.NDArray[Any]:
     """The numbers of this type at these offsets, which need not be aligned."""
     width = np.dtype(form).itemsize
-    gathered = loaded[places[:, None] + np.arange(width)]
+    gathered = loaded[addresses[:, None] + np.arange(width)]
     return np.ascontiguousarray(gathered).view(form).reshape(-1)
 
 
-def _read_pointer_encoding(loaded: npt.NDArray[np.uint8], place: int) -> int:
+def _read_pointer_encoding(loaded: npt.NDArray[np.uint8], address: int) -> int:
     """The pointer encoding of a CIE, a `DW_EH_PE` byte; 0xff if the CIE is malformed or unsupported."""
-    if not 0 <= place <= len(loaded) - 16:
+    if not 0 <= address <= len(loaded) - 16:
         return 0xFF
-    data = bytes(loaded[place : place + _MAX_CIE_BYTES])
+    data = bytes(loaded[address : address + _MAX_CIE_BYTES])
     augmentation, _, rest = data[9:].partition(b"\0")
     if data[4:8] != bytes(4) or data[8] not in (1, 3, 4) or not augmentation.startswith(b"z"):
         return 0 if data[4:8] == bytes(4) and augmentation == b"" else 0xFF
@@ -169,11 +165,11 @@ def _read_pointer_encoding(loaded: npt.NDArray[np.uint8], place: int) -> int:
     return 0
 
 
-def _skip_leb128(data: bytes, at: int) -> int:
-    """The offset after the LEB128 number at `at`."""
-    while at < len(data) and data[at] & 0x80:
-        at += 1
-    return at + 1
+def _skip_leb128(data: bytes, offset: int) -> int:
+    """The offset after the LEB128 number at `offset`."""
+    while offset < len(data) and data[offset] & 0x80:
+        offset += 1
+    return offset + 1
 
 
 _DYNAMIC = np.dtype([("tag", "<i8"), ("value", "<u8")])

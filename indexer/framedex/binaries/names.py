@@ -71,6 +71,7 @@ class Name:
 
     @property
     def is_const(self) -> bool:
+        """Whether the function is a `const` member function."""
         return bool(self.parts) and self.parts[-1].is_const
 
 

@@ -34,7 +34,7 @@ from framedex.regularfile import open_regular, read_regular_text
 _MAX_DIGESTS = 1_000
 
 
-class Contents:
+class DigestCache:
     """A cache of file digests, keyed by path and file state."""
 
     def __init__(self, kept_in: Path | None = None) -> None:
@@ -47,7 +47,7 @@ class Contents:
         self._digests: dict[str, str] | None = None
         self._lock = Lock()
 
-    def of(self, path: Path) -> str:
+    def digest_of(self, path: Path) -> str:
         """The current SHA-256 of a file in hex; empty if the file is unreadable or changes while it is read."""
         state = state_of(path)
         if state is None:
@@ -143,7 +143,7 @@ _COPY_RANGE_ERRORS = (errno.ENOSYS, errno.EXDEV, errno.EINVAL, errno.EOPNOTSUPP,
 _DEBUG_LINK_SECTION = b".gnu_debuglink"
 
 
-class KeptBinaries:
+class BinaryStore:
     """The copies: one folder per content, named by SHA-256, with the binary and its debug file."""
 
     def __init__(self, folder: Path | None = None) -> None:

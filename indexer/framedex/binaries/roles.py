@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from framedex.model import Role
+from framedex.model import FrameRole
 from framedex.model.locations import is_framedex_file
 
 # CPython itself: every frame in these binaries belongs to the interpreter.
@@ -47,7 +47,7 @@ _GLUE = re.compile(
 )
 
 
-def role_of(module_path: str, name: str) -> Role:
+def role_of(module_path: str, name: str) -> FrameRole:
     """The role of a native frame; `name` is the readable name (`NativeSymbol.name`), `module_path` its binary."""
     file = PurePosixPath(module_path).name
     if (
@@ -55,19 +55,19 @@ def role_of(module_path: str, name: str) -> Role:
         or name.partition("@")[0] in _START_FUNCTIONS
         or _INTERPRETER_NAMES.fullmatch(name)
     ):
-        return Role.INTERPRETER
+        return FrameRole.INTERPRETER
     # A stripped libc names only exported functions. Its unnamed frames are internal steps, most of them at start-up.
     if _LIBC_FILES.fullmatch(file) and (not name or name.startswith(("_dl_", "dl_", "_start", "__libc_start"))):
-        return Role.INTERPRETER
+        return FrameRole.INTERPRETER
     if _GLUE.match(name):
-        return Role.GLUE
-    return Role.CODE
+        return FrameRole.GLUE
+    return FrameRole.CODE
 
 
-def python_role(filename: str, qualname: str) -> Role:
+def python_role(filename: str, qualname: str) -> FrameRole:
     """The role of a Python frame."""
     if filename.startswith("<frozen "):
-        return Role.INTERPRETER
+        return FrameRole.INTERPRETER
     # The function that ffi_call returns is JAX's only frame between a program's line and its custom call.
     is_bridge = qualname == "ffi_call.<locals>.wrapped" and filename.endswith("/jax/_src/ffi.py")
-    return Role.GLUE if is_bridge or is_framedex_file(filename) else Role.CODE
+    return FrameRole.GLUE if is_bridge or is_framedex_file(filename) else FrameRole.CODE

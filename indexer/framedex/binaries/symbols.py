@@ -39,10 +39,10 @@ class ElfSymbol:
     mangled: str
     start: int
     end: int
-    unit: str | None
+    translation_unit: str | None
 
 
-class _ByName(NamedTuple):
+class _NameIndex(NamedTuple):
     """The sorted offsets of function names, and the row of each name's function."""
 
     names: npt.NDArray[np.int64]
@@ -95,13 +95,17 @@ class SymbolTable:
     def parts_of(self, symbol: ElfSymbol) -> list[ElfSymbol]:
         """The function of a symbol, then the parts that compilers split off it (`f.cold`, `f.part.0`)."""
         name = _strip_part_suffix(symbol.mangled)
-        parts = [self[i] for i in self._rows_of_parts.get(name, ()) if not symbol.unit or self[i].unit == symbol.unit]
+        parts = [
+            self[i]
+            for i in self._rows_of_parts.get(name, ())
+            if not symbol.translation_unit or self[i].translation_unit == symbol.translation_unit
+        ]
         if not parts:
             return [symbol]
         whole_function = [symbol] if symbol.mangled == name else self._find_whole(symbol, name)
         return [*whole_function, *parts][:_MAX_PARTS]
 
-    def named(self, mangled: str) -> list[ElfSymbol]:
+    def functions_named(self, mangled: str) -> list[ElfSymbol]:
         """The functions of exactly this name, in any version (`f@@LIB_2.1`).
 
         Functions that share an address are returned under the name that the table gives the address. Empty if more than
@@ -117,13 +121,15 @@ class SymbolTable:
                 rows |= dict.fromkeys(self._by_name.rows[name_range].tolist())
         return [self[i] for i in rows] if len(rows) <= _MAX_SAME_NAME else []
 
-    def containing(self, part: str, most: int) -> list[ElfSymbol]:
-        """The functions with `part` in their mangled name; empty if more than `most` match."""
-        return self._find_matching(re.compile(re.escape(part.encode())), most)
+    def containing(self, part: str, limit: int) -> list[ElfSymbol]:
+        """The functions with `part` in their mangled name; empty if more than `limit` match."""
+        return self._find_matching(re.compile(re.escape(part.encode())), limit)
 
     def _find_whole(self, part: ElfSymbol, name: str) -> list[ElfSymbol]:
         """The function that a part was split off from; empty if it has no machine code of its own."""
-        return [each for each in self.named(name) if each.unit in (None, part.unit)][:1]
+        return [each for each in self.functions_named(name) if each.translation_unit in (None, part.translation_unit)][
+            :1
+        ]
 
     @cached_property
     def _rows_of_parts(self) -> dict[str, list[int]]:
@@ -135,9 +141,9 @@ class SymbolTable:
                 found.setdefault(whole, []).append(i)
         return found
 
-    def _find_matching(self, text: re.Pattern[bytes], most: int) -> list[ElfSymbol]:
-        rows = list(islice(self._iterate_matching_rows(text), most + 1))
-        return [self[i] for i in rows] if len(rows) <= most else []
+    def _find_matching(self, text: re.Pattern[bytes], limit: int) -> list[ElfSymbol]:
+        rows = list(islice(self._iterate_matching_rows(text), limit + 1))
+        return [self[i] for i in rows] if len(rows) <= limit else []
 
     def _iterate_matching_rows(self, text: re.Pattern[bytes]) -> Iterator[int]:
         """The rows of functions whose names match, each once."""
@@ -153,12 +159,12 @@ class SymbolTable:
                 yield from fresh
 
     @cached_property
-    def _by_name(self) -> _ByName:
+    def _by_name(self) -> _NameIndex:
         """The index of names. The names of folded functions lead to the function that represents their address."""
         names = np.concatenate((self._names, self._folded.names))
         rows = np.concatenate((np.arange(len(self)), np.searchsorted(self._starts, self._folded.starts)))
         order = np.argsort(names, kind="stable")
-        return _ByName(names[order], rows[order])
+        return _NameIndex(names[order], rows[order])
 
     def objects(self, prefix: str) -> dict[int, str]:
         """The mangled names with this prefix, of functions and data, by address."""
@@ -179,7 +185,7 @@ class SymbolTable:
             mangled=self._name_at_offset(int(self._names[i])),
             start=int(self._starts[i]),
             end=int(self._ends[i]),
-            unit=(self._name_at_offset(unit) or None) if unit >= 0 else None,
+            translation_unit=(self._name_at_offset(unit) or None) if unit >= 0 else None,
         )
 
     def __iter__(self) -> Iterator[ElfSymbol]:
@@ -225,7 +231,7 @@ def _strip_part_suffix(mangled: str) -> str:
     return _PART_SUFFIXES.sub("", mangled)
 
 
-class _Functions(NamedTuple):
+class _FunctionColumns(NamedTuple):
     """Columns with a row for each function. `names` and `units` are offsets into all tables' strings, -1 for none."""
 
     starts: npt.NDArray[np.uint64]
@@ -236,7 +242,7 @@ class _Functions(NamedTuple):
     units: npt.NDArray[np.int64]
 
 
-def _read_functions(table: RawSymbols, begin: int) -> _Functions:
+def _read_functions(table: RawSymbols, begin: int) -> _FunctionColumns:
     """The functions that a symbol table defines; `begin` is the offset of its strings in all strings."""
     raw = table.rows
     kind = raw["info"] & 0xF
@@ -249,7 +255,7 @@ def _read_functions(table: RawSymbols, begin: int) -> _Functions:
     limit = np.full(1 << 16, _HIGHEST, np.uint64)
     for index, end in table.section_ends.items():
         limit[index] = min(max(end, 0), _HIGHEST)
-    return _Functions(
+    return _FunctionColumns(
         raw["value"][chosen].astype(np.uint64),
         raw["size"][chosen].astype(np.uint64),
         limit[section[chosen]],
@@ -274,24 +280,24 @@ def _find_units(
     return np.where(before >= 0, raw["name"][files[before]].astype(np.int64) + begin, -1)
 
 
-def _merge_by_address(tables: Sequence[_Functions]) -> tuple[_Functions, _Functions]:
+def _merge_by_address(tables: Sequence[_FunctionColumns]) -> tuple[_FunctionColumns, _FunctionColumns]:
     """All functions sorted by address, one for each address, then the others.
 
     The widest function represents an address; a global one wins over a local one.
     """
     if not tables:
         nothing = np.empty(0, np.uint64)
-        none = _Functions(nothing, nothing, nothing, *(np.empty(0, np.int64) for _ in range(3)))
+        none = _FunctionColumns(nothing, nothing, nothing, *(np.empty(0, np.int64) for _ in range(3)))
         return none, none
-    merged = tables[0] if len(tables) == 1 else _Functions(*map(np.concatenate, zip(*tables, strict=True)))
+    merged = tables[0] if len(tables) == 1 else _FunctionColumns(*map(np.concatenate, zip(*tables, strict=True)))
     order = np.lexsort((merged.ranks, ~merged.sizes, merged.starts))
     first = np.ones(len(order), bool)
     first[1:] = merged.starts[order[1:]] != merged.starts[order[:-1]]
     return _select_rows(merged, order[first]), _select_rows(merged, order[~first])
 
 
-def _select_rows(functions: _Functions, rows: npt.NDArray[np.intp]) -> _Functions:
-    return _Functions(
+def _select_rows(functions: _FunctionColumns, rows: npt.NDArray[np.intp]) -> _FunctionColumns:
+    return _FunctionColumns(
         functions.starts[rows],
         functions.sizes[rows],
         functions.limits[rows],
@@ -301,7 +307,7 @@ def _select_rows(functions: _Functions, rows: npt.NDArray[np.intp]) -> _Function
     )
 
 
-def _compute_ends(functions: _Functions, extents: FunctionExtents) -> npt.NDArray[np.uint64]:
+def _compute_ends(functions: _FunctionColumns, extents: FunctionExtents) -> npt.NDArray[np.uint64]:
     """The end of each function, limited to the end of its section.
 
     A function without a size (assembly) ends where the unwind tables say, and at the latest where the next function

@@ -73,7 +73,7 @@ class Pattern:
         )
 
     def fits_line(self, line: PythonLine | None) -> bool:
-        """Whether a line is in the file and has the number of the pattern, if any; None is in no file."""
+        """Whether a line is in the pattern's file and has its number, if any. None matches no file."""
         return self.fits_file(line) and (self.line is None or (line is not None and line.location.line == self.line))
 
     def fits_file(self, line: PythonLine | None) -> bool:
@@ -94,7 +94,7 @@ def _normalise_path(file: str) -> str:
     return normal
 
 
-class Subject(enum.Enum):
+class BudgetSubject(enum.Enum):
     """The limited quantity."""
 
     COMPILES = "compiles"
@@ -104,51 +104,51 @@ class Subject(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """An upper limit `most` of compilations, implicit transfers, or bytes per device, for the pattern's matches.
+    """An upper limit of compilations, implicit transfers, or bytes per device, for the pattern's matches.
 
     `text` is the budget as the user wrote it.
     """
 
-    subject: Subject
-    most: int
+    subject: BudgetSubject
+    limit: int
     pattern: Pattern
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BudgetViolation:
     """An exceeded budget: the amount (compilations, transfers or bytes), and its rows.
 
     All rows have one type, largest first.
     """
 
-    found: int
+    amount: int
     rows: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class BudgetVerdict:
     """The result of a budget for a recording.
 
-    `fits` is the number of lines, functions or devices that match its pattern. `most` is the largest amount of a match
-    that no later budget covers. `broken` are the exceeding amounts, largest first. `problem` says why the budget could
-    not be judged, `doubt` which data the figures lack.
+    `matches` is the number of lines, functions or devices that match its pattern. `largest_amount` is the largest
+    amount of a match that no later budget covers. `violations` are the exceeding amounts, largest first. `problem` says
+    why the budget could not be judged, `missing_data` which data the figures lack.
     """
 
     budget: Budget
-    fits: int
-    most: int
-    broken: tuple[Broken, ...]
+    matches: int
+    largest_amount: int
+    violations: tuple[BudgetViolation, ...]
     problem: str = ""
-    doubt: str = ""
+    missing_data: str = ""
 
     @property
     def is_kept(self) -> bool:
         """Whether the recording meets the budget, according to the recorded data."""
-        return not self.broken and not self.problem
+        return not self.violations and not self.problem
 
 
-_COUNT_SUBJECTS = {"compiles": Subject.COMPILES, "implicit_transfers": Subject.IMPLICIT_TRANSFERS}
+_COUNT_SUBJECTS = {"compiles": BudgetSubject.COMPILES, "implicit_transfers": BudgetSubject.IMPLICIT_TRANSFERS}
 _BUDGET_NAMES = (*_COUNT_SUBJECTS, "memory")
 
 
@@ -175,7 +175,7 @@ def parse_budgets(values: Mapping[str, object]) -> tuple[Budget, ...]:
     return tuple(found)
 
 
-def parse_budget(subject: Subject, text: str) -> Budget:
+def parse_budget(subject: BudgetSubject, text: str) -> Budget:
     """Parse a budget of the form `N` or `PATTERN=N`. Raises ValueError with a sentence if it is malformed."""
     pattern, equals, number = text.strip().rpartition("=")
     number = number.strip()
@@ -187,29 +187,29 @@ def parse_budget(subject: Subject, text: str) -> Budget:
     return Budget(subject, int(number), Pattern.parse(pattern or "*"), text)
 
 
-def parse_count_budgets(subject: Subject, written: object) -> list[Budget]:
-    """The budgets of a number, text, mapping or list. Raises ValueError with a sentence if the value is malformed."""
-    if isinstance(written, bool):
-        raise ValueError(f"{written} is not a number of {subject.value}: write the limit as a number")
-    if isinstance(written, int):
-        if written < 0:
-            raise ValueError(f"{written} is negative: write a limit of 0 or more")
-        return [Budget(subject, written, Pattern(), str(written))]
-    if isinstance(written, str):
-        return [parse_budget(subject, written)]
-    if isinstance(written, Mapping):
-        return [parse_budget(subject, f"{pattern}={number}") for pattern, number in written.items()]
-    if isinstance(written, Iterable):
-        return [budget for each in written for budget in parse_count_budgets(subject, each)]
-    raise ValueError(f"{written!r} is not a budget: write a limit for {subject.value}, or 'train.py:*=1'")
+def parse_count_budgets(subject: BudgetSubject, value: object) -> list[Budget]:
+    """Parse budgets from a number, text, mapping or list. Raises ValueError with a sentence if malformed."""
+    if isinstance(value, bool):
+        raise ValueError(f"{value} is not a number of {subject.value}: write the limit as a number")
+    if isinstance(value, int):
+        if value < 0:
+            raise ValueError(f"{value} is negative: write a limit of 0 or more")
+        return [Budget(subject, value, Pattern(), str(value))]
+    if isinstance(value, str):
+        return [parse_budget(subject, value)]
+    if isinstance(value, Mapping):
+        return [parse_budget(subject, f"{pattern}={number}") for pattern, number in value.items()]
+    if isinstance(value, Iterable):
+        return [budget for each in value for budget in parse_count_budgets(subject, each)]
+    raise ValueError(f"{value!r} is not a budget: write a limit for {subject.value}, or 'train.py:*=1'")
 
 
-def parse_memory_budget(written: object) -> Budget:
-    """The budget for a number of bytes or a text such as `2GiB`.
+def parse_memory_budget(value: object) -> Budget:
+    """Parse a memory budget from a number of bytes or a text such as `2GiB`.
 
     Raises ValueError with a sentence if it is malformed.
     """
-    size = written if isinstance(written, int) and not isinstance(written, bool) else parse_byte_count(str(written))
+    size = value if isinstance(value, int) and not isinstance(value, bool) else parse_byte_count(str(value))
     if size is None or not 0 <= size <= sys.maxsize:
-        raise ValueError(f"{written!r} is not a number of bytes: {BYTE_COUNT_REMEDY}")
-    return Budget(Subject.MEMORY, size, Pattern(), words.size(size))
+        raise ValueError(f"{value!r} is not a number of bytes: {BYTE_COUNT_REMEDY}")
+    return Budget(BudgetSubject.MEMORY, size, Pattern(), words.size(size))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from framedex import words
-from framedex.budgets.model import Broken, Budget, Subject, Verdict
+from framedex.budgets.model import Budget, BudgetSubject, BudgetVerdict, BudgetViolation
 from framedex.costtext import change_text
 from framedex.model import CallFilter, Compiles, Finding, Metadata, Severity, Transfers
 from framedex.words import nearest_name
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from framedex.model import PythonLine
 
 _NO_MATCH = {
-    Subject.COMPILES: "matches no compiled function",
-    Subject.IMPLICIT_TRANSFERS: "matches no line that moved data",
+    BudgetSubject.COMPILES: "matches no compiled function",
+    BudgetSubject.IMPLICIT_TRANSFERS: "matches no line that moved data",
 }
 
 
-def judge(indexes: Iterable[Index], budgets: Iterable[Budget]) -> list[Verdict]:
+def judge(indexes: Iterable[Index], budgets: Iterable[Budget]) -> list[BudgetVerdict]:
     """Return the verdict on each budget, in the order of the budgets. Each index has the captures of one process.
 
     The last matching budget of a subject applies to a line or function; earlier ones apply only to lines and functions
@@ -31,39 +31,39 @@ def judge(indexes: Iterable[Index], budgets: Iterable[Budget]) -> list[Verdict]:
     transfers. A budget of a function limits the sum over all its lines.
     """
     of_all = [_BudgetState(budget) for budget in budgets]
-    by_subject = {subject: [each for each in of_all if each.budget.subject is subject] for subject in Subject}
+    by_subject = {subject: [each for each in of_all if each.budget.subject is subject] for subject in BudgetSubject}
     for index in indexes:
-        if of_compiles := by_subject[Subject.COMPILES]:
+        if of_compiles := by_subject[BudgetSubject.COMPILES]:
             _judge_rows(of_compiles, [_compile_item(row) for row in index.compiles()])
-        if of_transfers := by_subject[Subject.IMPLICIT_TRANSFERS]:
+        if of_transfers := by_subject[BudgetSubject.IMPLICIT_TRANSFERS]:
             _judge_rows(of_transfers, [_transfer_item(row) for row in index.transfers()])
-        if of_memory := by_subject[Subject.MEMORY]:
+        if of_memory := by_subject[BudgetSubject.MEMORY]:
             _judge_memory(of_memory, index)
     return [each.verdict() for each in of_all]
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _CostRow:
     """A row of an answer: the limited amount and its line.
 
-    `function` is the function of the row; a budget of that name adds up its rows. `around` is the Python function that
-    contains the line. Rows of one line with the same `share` are added up.
+    `function` is the function of the row; a budget of that name adds up its rows. `enclosing_function` is the Python
+    function that contains the line. Rows of one line with the same `addition_key` are added up.
     """
 
     row: Compiles | Transfers
     amount: int
     line: PythonLine | None
     function: str
-    around: str
-    share: Hashable
+    enclosing_function: str
+    addition_key: Hashable
 
-    def fits(self, pattern: Pattern) -> bool:
-        is_named = pattern.fits_function(self.function) or pattern.fits_function(self.around)
+    def matches(self, pattern: Pattern) -> bool:
+        is_named = pattern.fits_function(self.function) or pattern.fits_function(self.enclosing_function)
         return pattern.fits_line(self.line) and (is_named or not pattern.function)
 
     def group_key(self, pattern: Pattern) -> Hashable:
         """The key of the rows that a budget with this pattern adds up."""
-        return self.function if pattern.fits_function(self.function) else (self.line, self.share)
+        return self.function if pattern.fits_function(self.function) else (self.line, self.addition_key)
 
 
 @dataclass(slots=True)
@@ -71,32 +71,32 @@ class _BudgetState:
     """A budget with its results so far."""
 
     budget: Budget
-    fits: int = 0
-    most: int = 0
-    broken: list[Broken] = field(default_factory=list)
-    others: list[_Item] = field(default_factory=list)  # candidates for a suggestion
-    unsized: int = 0
+    matches: int = 0
+    largest_amount: int = 0
+    violations: list[BudgetViolation] = field(default_factory=list)
+    others: list[_CostRow] = field(default_factory=list)  # candidates for a suggestion
+    unsized_buffers: int = 0
     is_unknown: bool = False  # the recording lacks the calls with this data
 
     def add_amount(self, found: int, rows: Sequence[Row]) -> None:
         """Add the amount of one line, function or device."""
-        self.most = max(self.most, found)
-        if found > self.budget.most:
-            self.broken.append(Broken(found, tuple(rows)))
+        self.largest_amount = max(self.largest_amount, found)
+        if found > self.budget.limit:
+            self.violations.append(BudgetViolation(found, tuple(rows)))
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> BudgetVerdict:
         """Return the verdict."""
-        broken = tuple(sorted(self.broken, key=lambda each: -each.found))
+        broken = tuple(sorted(self.violations, key=lambda each: -each.amount))
         problem, doubt = "", ""
-        if self.unsized:
-            doubt = f"the figures exclude {words.count(self.unsized, 'buffer')} of unknown size"
-        if not self.fits and not self.budget.pattern.is_everything:
+        if self.unsized_buffers:
+            doubt = f"the figures exclude {words.count(self.unsized_buffers, 'buffer')} of unknown size"
+        if not self.matches and not self.budget.pattern.is_everything:
             told = f"{self.budget.pattern.text} {_NO_MATCH[self.budget.subject]}{self._suggestion()}"
             # A budget of 0 demands that nothing matches.
-            problem, doubt = (told, "") if self.budget.most else ("", told)
+            problem, doubt = (told, "") if self.budget.limit else ("", told)
         if self.is_unknown:
             problem = "device memory is unknown, because the recording lacks the calls that allocate it"
-        return Verdict(self.budget, self.fits, self.most, broken, problem, doubt)
+        return BudgetVerdict(self.budget, self.matches, self.largest_amount, broken, problem, doubt)
 
     def _suggestion(self) -> str:
         """A suggestion for a pattern that matches nothing."""
@@ -114,19 +114,19 @@ class _BudgetState:
         return f"; did you mean {near}?" if near else ""
 
 
-def _judge_rows(judged: Sequence[_BudgetState], items: Sequence[_Item]) -> None:
+def _judge_rows(judged: Sequence[_BudgetState], items: Sequence[_CostRow]) -> None:
     """Judge each row by the last matching budget."""
-    of_each: dict[int, list[_Item]] = {}
+    of_each: dict[int, list[_CostRow]] = {}
     for item in items:
-        fitting = [place for place, each in enumerate(judged) if item.fits(each.budget.pattern)]
+        fitting = [place for place, each in enumerate(judged) if item.matches(each.budget.pattern)]
         for place in fitting:
-            judged[place].fits += 1
+            judged[place].matches += 1
         for place in fitting[-1:]:
             of_each.setdefault(place, []).append(item)
     for place, each in enumerate(judged):
-        if not each.fits:
+        if not each.matches:
             each.others += items
-        things: dict[Hashable, list[_Item]] = {}
+        things: dict[Hashable, list[_CostRow]] = {}
         for item in of_each.get(place, ()):
             things.setdefault(item.group_key(each.budget.pattern), []).append(item)
         for together in things.values():
@@ -134,13 +134,13 @@ def _judge_rows(judged: Sequence[_BudgetState], items: Sequence[_Item]) -> None:
             each.add_amount(sum(item.amount for item in together), [item.row for item in most_first if item.amount])
 
 
-def _compile_item(row: Compiles) -> _Item:
-    return _Item(row, row.compiles, row.line, row.function, _enclosing_function(row.line), share=id(row))
+def _compile_item(row: Compiles) -> _CostRow:
+    return _CostRow(row, row.compiles, row.line, row.function, _enclosing_function(row.line), addition_key=id(row))
 
 
-def _transfer_item(row: Transfers) -> _Item:
+def _transfer_item(row: Transfers) -> _CostRow:
     around = _enclosing_function(row.line)
-    return _Item(row, row.count if row.is_implicit else 0, row.line, around, around, share=None)
+    return _CostRow(row, row.count if row.is_implicit else 0, row.line, around, around, addition_key=None)
 
 
 def _enclosing_function(line: PythonLine | None) -> str:
@@ -155,8 +155,8 @@ def _judge_memory(judged: Sequence[_BudgetState], index: Index) -> None:
             each.is_unknown = True
     for device in devices:
         for each in judged:
-            each.fits += 1
-        judged[-1].unsized += device.unsized
+            each.matches += 1
+        judged[-1].unsized_buffers += device.unsized
         judged[-1].add_amount(device.peak, [device])
 
 
@@ -173,9 +173,9 @@ _MAX_ROWS = 5  # rows of one finding
 _UNKNOWN = "(unknown)"
 
 
-def budget_findings(verdicts: Iterable[Verdict]) -> list[Finding]:
+def budget_findings(verdicts: Iterable[BudgetVerdict]) -> list[Finding]:
     """Exceeded budgets as findings, with their lines and what changed between compilations."""
-    return [_finding(verdict.budget, broken) for verdict in verdicts for broken in verdict.broken]
+    return [_finding(verdict.budget, broken) for verdict in verdicts for broken in verdict.violations]
 
 
 def format_findings(findings: Iterable[Finding]) -> Iterator[str]:
@@ -188,49 +188,49 @@ def format_findings(findings: Iterable[Finding]) -> Iterator[str]:
         yield from (f"    {line}" for line in more)
 
 
-def _finding(budget: Budget, broken: Broken) -> Finding:
+def _finding(budget: Budget, broken: BudgetViolation) -> Finding:
     function, message, line, call = _describe(broken, budget)
     more = "".join(f"\n{each}" for each in dict.fromkeys(_row_details(broken.rows, line)))
-    is_size = budget.subject is Subject.MEMORY
+    is_size = budget.subject is BudgetSubject.MEMORY
     return Finding(
         kind=budget.subject.value,
         severity=Severity.ERROR,
         message=f"{message}{more}",
         function=function,
-        count=1 if is_size else broken.found,
+        count=1 if is_size else broken.amount,
         call=call,
         line=line,
-        size=broken.found if is_size else None,
+        size=broken.amount if is_size else None,
     )
 
 
-def _describe(broken: Broken, budget: Budget) -> tuple[str, str, PythonLine | None, int]:
+def _describe(broken: BudgetViolation, budget: Budget) -> tuple[str, str, PythonLine | None, int]:
     """The name, message, first line and call of an exceeded budget."""
     first = broken.rows[0]
     allowed = _format_limit(budget)
     if isinstance(first, Compiles):
-        message = f"was compiled {words.count(broken.found, 'time')}, {allowed}"
+        message = f"was compiled {words.count(broken.amount, 'time')}, {allowed}"
         return first.function or _UNKNOWN, message, first.line, first.latest_call
     if isinstance(first, Transfers):
         ways = dict.fromkeys(row.how or _UNKNOWN for row in broken.rows if isinstance(row, Transfers))
-        message = f"made {words.count(broken.found, 'implicit transfer')}, {allowed}"
+        message = f"made {words.count(broken.amount, 'implicit transfer')}, {allowed}"
         return ", ".join(ways), message, first.line, first.latest_call
     held = first.lines[0] if first.lines else None
-    message = f"held {words.size(broken.found)} at its peak, {allowed}"
+    message = f"held {words.size(broken.amount)} at its peak, {allowed}"
     name = f"device {first.device}" if first.device.isdigit() else first.device or "unknown device"
     return name, message, held.line if held else None, first.peak_call
 
 
-def _row_details(rows: Sequence[Row], told: PythonLine | None) -> Iterator[str]:
+def _row_details(rows: Sequence[Row], line: PythonLine | None) -> Iterator[str]:
     """Further details of each row."""
     for row in rows[:_MAX_ROWS]:
         if isinstance(row, Compiles):
-            if row.line is not None and row.line != told:
+            if row.line is not None and row.line != line:
                 yield f"{words.count(row.compiles, 'time')} by {_format_line(row.line)}"
             yield from map(change_text, row.changes[:_MAX_ROWS])
         elif isinstance(row, Transfers):
             unsized = f" and {row.unsized:,} of unknown size" if row.unsized else ""
-            by = f" by {_format_line(row.line)}" if row.line is not None and row.line != told else ""
+            by = f" by {_format_line(row.line)}" if row.line is not None and row.line != line else ""
             size = f"{words.size(row.size)}{unsized}"
             yield f"{row.how or _UNKNOWN}: {row.direction.value}, {words.count(row.count, 'time')}, {size}{by}"
         else:
@@ -243,9 +243,9 @@ def _row_details(rows: Sequence[Row], told: PythonLine | None) -> Iterator[str]:
 
 
 def _format_limit(budget: Budget) -> str:
-    if budget.subject is Subject.MEMORY:
-        return f"{words.size(budget.most)} is allowed"
-    count = "none is" if not budget.most else "1 is" if budget.most == 1 else f"{budget.most:,} are"
+    if budget.subject is BudgetSubject.MEMORY:
+        return f"{words.size(budget.limit)} is allowed"
+    count = "none is" if not budget.limit else "1 is" if budget.limit == 1 else f"{budget.limit:,} are"
     return f"{count} allowed" + ("" if budget.pattern.is_everything else f" ({budget.text})")
 
 

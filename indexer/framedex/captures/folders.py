@@ -157,10 +157,10 @@ def rename_for_removal(folder: Path) -> Path:
     return folder.rename(aside)
 
 
-def undo_removal(aside: Path) -> None:
+def undo_removal(renamed: Path) -> None:
     """Undo `rename_for_removal`. Ignores OSError."""
     with suppress(OSError):
-        aside.rename(aside.with_name(aside.name.removesuffix(REMOVAL_SUFFIX)))
+        renamed.rename(renamed.with_name(renamed.name.removesuffix(REMOVAL_SUFFIX)))
 
 
 def find_unfinished_removals(folder: Path) -> Iterator[Path]:

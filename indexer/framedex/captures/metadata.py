@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from framedex.errors import FramedexError
-from framedex.model import Foreign, Metadata
+from framedex.model import ImportOrigin, Metadata
 from framedex.nativepart import _native
 from framedex.regularfile import read_regular_text
 
@@ -86,7 +86,7 @@ def foreign_file(folder: Path) -> Path:
     return folder / _FOREIGN_FILE
 
 
-def write_foreign(folder: Path, foreign: Foreign, started_unix_ns: int) -> None:
+def write_foreign(folder: Path, foreign: ImportOrigin, started_unix_ns: int) -> None:
     """Turn a folder with `foreign_file` into a capture that starts at `started_unix_ns`. Raises OSError.
 
     The program's command is `imported FORMAT FILE`, which marks the capture as imported wherever the command is shown.

@@ -22,7 +22,6 @@ from framedex.model import (
     Calls,
     Capture,
     CodeObject,
-    Description,
     Function,
     KindTotals,
     MergeOutcome,
@@ -30,10 +29,11 @@ from framedex.model import (
     Module,
     NativeFrame,
     ObjectColumns,
+    ObjectDescription,
     PythonFrame,
     Stack,
     StopReason,
-    Stops,
+    StopReasons,
     Thread,
 )
 from framedex.nativepart import _call_stream, _native
@@ -53,7 +53,7 @@ def object_table() -> _call_stream.ObjectTable:
             [field.type for field in function.results if field.name in function.sizes],
             function.takes_callback,
             function.identifies or "",
-            function.tells_deleted or "",
+            function.reports_deletion or "",
         )
     return table
 
@@ -72,7 +72,7 @@ class RecordCounts:
     threads: int
     calls: int
     was_stopped: bool
-    stops: Stops
+    stops: StopReasons
 
 
 _NO_TIME_LIMIT_NS = (1 << 63) - 1
@@ -108,7 +108,7 @@ class CaptureStream:
         self.capture = _build_capture(path, metadata, self._native.definitions())
 
     @property
-    def stops(self) -> Stops:
+    def stops(self) -> StopReasons:
         """The reasons for missing calls at the end, as of the last read."""
         return _build_stops(self._native.stops)
 
@@ -240,9 +240,9 @@ def fingerprint_of(path: Path) -> str:
     return fingerprint
 
 
-def _build_stops(native: _native.Stops) -> Stops:
+def _build_stops(native: _native.Stops) -> StopReasons:
     bits = native["reasons"]
-    return Stops(
+    return StopReasons(
         tuple(reason for reason in StopReason if bits & _native.STOP_REASONS[reason.name.lower()]),
         native["threads"],
         native["missing_calls"],
@@ -267,11 +267,11 @@ def _build_frame(is_python: bool, owner: int, offset: int, line: int, is_returni
     return PythonFrame(owner, offset, line, is_returning) if is_python else NativeFrame(owner, offset)
 
 
-def _parse_descriptions(entries: Iterable[tuple[str, str]]) -> Iterator[Description]:
+def _parse_descriptions(entries: Iterable[tuple[str, str]]) -> Iterator[ObjectDescription]:
     for kind, text in entries:
         try:
             content = json.loads(text)
         except (ValueError, RecursionError):
             continue
         if isinstance(content, dict):
-            yield Description(kind, content)
+            yield ObjectDescription(kind, content)

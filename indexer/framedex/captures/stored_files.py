@@ -125,7 +125,7 @@ class Cell:
     `notebook` is the file name of the notebook, empty if unknown.
     """
 
-    recorded: str
+    recorded_name: str
     name: str
     text: str
     notebook: str = ""
@@ -146,7 +146,7 @@ def write_cells(capture: Path, cells: Sequence[Cell]) -> None:
         file = f"{name}.py"
         if file in names.values():  # code run outside the notebook's own cells has the number of the next cell
             file = f"{name}-{len(names)}.py"
-        names[cell.recorded] = file
+        names[cell.recorded_name] = file
         (folder / file).write_text(cell.text, "utf-8", errors="surrogateescape")
         os.utime(folder / file, ns=(began, began))
     (folder / _CELL_NAMES).write_text(json.dumps(names))

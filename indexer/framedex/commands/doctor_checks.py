@@ -21,7 +21,7 @@ from pathlib import Path
 
 import framedex
 from framedex import nativepart
-from framedex.binaries import KeptBinaries
+from framedex.binaries import BinaryStore
 from framedex.commands.inputs.project_index import settings_here
 from framedex.errors import FramedexError
 from framedex.folders import program_on_path, user_folder
@@ -190,7 +190,10 @@ def _check_settings() -> Iterator[Finding]:
     named = {
         "sources": list(map(str, settings.sources)),
         "sources outside of its folder (read after `framedex sources add DIR`)": list(map(str, settings.outside)),
-        "path-map": [f"{rule.before} -> {rule.after}" for rule in settings.path_map],
+        "path-map": [f"{rule.before} -> {rule.after}" for rule in settings.path_map if not rule.is_outside],
+        "path-map out of its folder (used after `framedex sources add DIR`)": [
+            f"{rule.before} -> {rule.after}" for rule in settings.path_map if rule.is_outside
+        ],
         "links": list(settings.links),
         "mirrors": list(settings.mirrors),
         "index": [str(settings.index)] if settings.index else [],
@@ -228,7 +231,7 @@ def _check_cache() -> Iterator[Finding]:
         remedy = "Set XDG_CACHE_HOME to a writable folder."
         yield Finding("cache", what, remedy, is_well=False)
         return
-    copies = f"{KeptBinaries().size() / 1e6:,.0f} MB of copies of recorded binaries"
+    copies = f"{BinaryStore().size() / 1e6:,.0f} MB of copies of recorded binaries"
     what = f"{folder}: {copies}, fetched sources, and data read from binaries. You can delete it at any time."
     yield Finding("cache", what)
 
@@ -257,10 +260,26 @@ def _check_jax(python: str) -> Iterator[Finding]:
         else:
             remedy = f"{shell_word(python)} -m pip install --force-reinstall {package}"
             yield Finding(package, f"{version}, which cannot be imported: {error}.", remedy, is_well=False)
+    if "jaxlib" in found["versions"]:
+        yield find_release_map(found["versions"]["jaxlib"])
     if "jax" not in found["versions"] and "torch_xla" not in found["versions"]:
         install = f"`{shell_word(python)} -m pip install 'jax>=0.8'`"
         remedy = f"{install}, or run `framedex run --python PATH SCRIPT` with a Python that has JAX."
         yield Finding("jax", f"JAX is not installed for {python}, so no JAX program runs there.", remedy, is_well=False)
+
+
+def find_release_map(jaxlib: str) -> Finding:
+    """The release map that gives the C++ lines of a jaxlib. Raises SourceMapError if the maps are unreadable."""
+    from framedex.releasemaps import open_release_maps
+
+    found = open_release_maps().nearest("xla", jaxlib)
+    if found is None or found.is_nearest:
+        nearest = f"those of {found.release}, the nearest release, and are marked" if found else "no release"
+        text = f"jaxlib {jaxlib} has no map, so its C++ lines come from {nearest}."
+        return Finding("release map", text, "After a recording, `framedex sources fetch` gets its own sources.")
+    return Finding(
+        "release map", f"C++ lines of jaxlib {jaxlib} come from its own map, at XLA {found.info.commit[:12]}."
+    )
 
 
 def _check_mock_tpu(python: str) -> Iterator[Finding]:

@@ -39,7 +39,10 @@ SECTIONS = {
         "index": Verb(
             "framedex.commands.verbs.index:index_captures", "Name recorded frames and find their source lines."
         ),
-        "captures": Verb("framedex.commands.verbs.captures:captures", "List the captures in the index."),
+        "captures": Verb(
+            "framedex.commands.verbs.captures:captures",
+            "List the captures in the index, and those that are not indexed.",
+        ),
         "captures rm": Verb(
             "framedex.commands.verbs.captures:remove_captures", "Remove captures and their rows in the index."
         ),
@@ -140,7 +143,7 @@ SECTIONS = {
 VERBS = {name: verb for verbs in SECTIONS.values() for name, verb in verbs.items()}
 
 
-class Verbs(click.Group):
+class VerbGroup(click.Group):
     """The verbs, each imported on first use. Prints all errors for users."""
 
     def __call__(self, *args: Any, **extra: Any) -> Any:
@@ -280,7 +283,7 @@ def _raise_if_index_damaged(ctx: click.Context, error: Exception) -> None:
             raise error
 
 
-@click.command(name="framedex", cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(name="framedex", cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION, prog_name="framedex")
 @click.option(
     "--index",

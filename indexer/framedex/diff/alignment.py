@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.model import Stale
+from framedex.model import Staleness
 from framedex.path_resolution.files import file_exists
 from framedex.regularfile import read_regular_text
 
@@ -38,7 +38,7 @@ class LineTexts:
 
     def __call__(self, location: Location) -> str:
         """Return the text without surrounding blanks; empty if unknown."""
-        if location.stale in (Stale.GONE, Stale.UNKNOWN):
+        if location.stale in (Staleness.GONE, Staleness.UNKNOWN):
             return ""
         lines = self._lines(location.path)
         return lines[location.line - 1].strip() if 0 < location.line <= len(lines) else ""
@@ -91,7 +91,7 @@ class _Pairing:
 
 def _location_key(line: PythonLine) -> Hashable:
     """Return the current location of a line; None if unknown."""
-    if line.location.stale in (Stale.GONE, Stale.UNKNOWN):
+    if line.location.stale in (Staleness.GONE, Staleness.UNKNOWN):
         return None
     return line.location.path, line.location.line, line.function
 

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 from framedex.costtext import change_text, program_text
 from framedex.diff.alignment import LineTexts, align_lines, without_link
-from framedex.diff.model import About, Differences, OfFunction, OfLine, OfLoop, OfRound, Quantity, Side
-from framedex.diff.noise import NO_TIME, Time, summarize_times
-from framedex.diff.recorded import Recorded, RecordedLine, deletes_objects, read_recording
+from framedex.diff.model import DiffAspect, Differences, DiffSide, FunctionDiff, LineDiff, LoopDiff, Quantity, RoundDiff
+from framedex.diff.noise import NO_TIME, MeasuredTime, summarize_times
+from framedex.diff.recorded import RecordedLine, RecordingData, deletes_objects, read_recording
 from framedex.diff.stack_paths import build_path_trees, merge_differing_paths
 from framedex.index.ask.costs.compilations import changes_between, remove_identity
-from framedex.model import PARTS_OF_STEPS, Cause
+from framedex.model import PARTS_OF_STEPS, ChangeCause
 
 if TYPE_CHECKING:
-    from framedex.diff.noise import Noise, Time
-    from framedex.diff.recorded import Figures, Part, RecordedFunction
+    from framedex.diff.noise import MeasuredTime, NoiseThresholds
+    from framedex.diff.recorded import Measurements, Part, RecordedFunction
     from framedex.index import Index
     from framedex.index.ask.costs.compilations import CompiledProgram
-    from framedex.model import Change, Loop, PythonLine
-    from framedex.model.guidebook import Road
+    from framedex.model import CompileChange, Loop, PythonLine
+    from framedex.model.guidebook import PathNode
 
 
 _Pair = tuple["PythonLine | None", "PythonLine | None"]
@@ -29,7 +29,10 @@ _Programs = tuple[str, "CompiledProgram", "CompiledProgram"]  # function, progra
 
 
 def compare_recordings(
-    before: tuple[Index, Side], after: tuple[Index, Side], noise: Noise, aspects: Collection[About]
+    before: tuple[Index, DiffSide],
+    after: tuple[Index, DiffSide],
+    noise: NoiseThresholds,
+    aspects: Collection[DiffAspect],
 ) -> Differences:
     """Compare two indexes, each restricted to the captures of its side, in these aspects."""
     left, right = read_recording(before[0]), read_recording(after[0])
@@ -51,11 +54,11 @@ def compare_recordings(
     )
 
 
-def _jaxlib_version(side: Side) -> str | None:
+def _jaxlib_version(side: DiffSide) -> str | None:
     return dict(side.versions).get("jaxlib")
 
 
-def _pair_lines(left: Recorded, right: Recorded) -> list[_Pair]:
+def _pair_lines(left: RecordingData, right: RecordingData) -> list[_Pair]:
     sides = [{line: of.functions for line, of in each.lines.items() if line is not None} for each in (left, right)]
     unattributed: list[_Pair] = [(None, None)] if None in left.lines or None in right.lines else []
     return [*align_lines(sides[0], sides[1], LineTexts()), *unattributed]
@@ -65,7 +68,9 @@ def _is_in_both(pair: _Pair) -> bool:
     return (pair[0] is None) is (pair[1] is None)
 
 
-def _compare_line(pair: _Pair, left: Recorded, right: Recorded, noise: Noise, aspects: Collection[About]) -> OfLine:
+def _compare_line(
+    pair: _Pair, left: RecordingData, right: RecordingData, noise: NoiseThresholds, aspects: Collection[DiffAspect]
+) -> LineDiff:
     is_in_both = _is_in_both(pair)
     one, other = (
         side.lines.get(line, RecordedLine()) if line is not None or is_in_both else RecordedLine()
@@ -75,21 +80,21 @@ def _compare_line(pair: _Pair, left: Recorded, right: Recorded, noise: Noise, as
     programs = list(_find_different_programs(one, other))
     ops = (each for function, before, after in programs for each in _compare_ops(function, before, after))
     quantities = _select((*figures, *ops), aspects)
-    return OfLine(
+    return LineDiff(
         before=pair[0],
         after=pair[1],
         quantities=quantities,
         roads=merge_differing_paths(_stack_paths(one), _stack_paths(other))
-        if is_in_both and About.ROADS in aspects
+        if is_in_both and DiffAspect.ROADS in aspects
         else (),
-        why=tuple(dict.fromkeys(_find_reasons(one, other, programs))) if About.COMPILES in aspects else (),
+        why=tuple(dict.fromkeys(_find_reasons(one, other, programs))) if DiffAspect.COMPILES in aspects else (),
         duration_before=one.duration,
         duration_after=other.duration,
     )
 
 
-def _stack_paths(line: RecordedLine) -> tuple[Road, ...]:
-    return build_path_trees(each for each in line.below if not deletes_objects(each.function))
+def _stack_paths(line: RecordedLine) -> tuple[PathNode, ...]:
+    return build_path_trees(each for each in line.callees if not deletes_objects(each.function))
 
 
 def _find_different_programs(before: RecordedLine, after: RecordedLine) -> Iterator[_Programs]:
@@ -101,20 +106,22 @@ def _find_different_programs(before: RecordedLine, after: RecordedLine) -> Itera
     for function in sorted(before.programs.keys() & after.programs.keys()):
         one, other = before.programs[function], after.programs[function]
         changes = changes_between(one, other)
-        compiled = {side.figures.counts[About.COMPILES, "compiles", function] for side in (before, after)}
+        compiled = {side.figures.counts[DiffAspect.COMPILES, "compiles", function] for side in (before, after)}
         if changes and (compiled == {1} or all(map(_changes_content, changes))):
             yield function, one, other
 
 
-def _changes_content(change: Change) -> bool:
+def _changes_content(change: CompileChange) -> bool:
     """Whether a change is between programs for the same arguments, with the same results."""
-    return change.cause is Cause.CONSTANTS or (change.cause is Cause.CODE and not change.values)
+    if change.cause is ChangeCause.CODE:
+        return not change.values
+    return change.cause in (ChangeCause.CONSTANTS, ChangeCause.OBJECT_ID)
 
 
 def _compare_ops(function: str, before: CompiledProgram, after: CompiledProgram) -> Iterator[Quantity]:
     for kind in sorted({*before.ops, *after.ops}):
         counts = before.ops.get(kind, 0), after.ops.get(kind, 0)
-        yield from compare_counts(About.COMPILES, f"ops of {function}", kind, *counts)
+        yield from compare_counts(DiffAspect.COMPILES, f"ops of {function}", kind, *counts)
 
 
 def _find_reasons(before: RecordedLine, after: RecordedLine, programs: Iterable[_Programs]) -> Iterator[str]:
@@ -125,33 +132,33 @@ def _find_reasons(before: RecordedLine, after: RecordedLine, programs: Iterable[
     yield from sorted({change_text(change) for change in after.changes if _unordered_key(change) not in known})
 
 
-def _unordered_key(change: Change) -> tuple[Cause, str, frozenset[str]]:
+def _unordered_key(change: CompileChange) -> tuple[ChangeCause, str, frozenset[str]]:
     """Return a change as a key that does not depend on the order of threads."""
     return change.cause, change.what, frozenset(map(remove_identity, change.values))
 
 
 def _compare_functions(
-    left: Recorded, right: Recorded, noise: Noise, aspects: Collection[About]
-) -> Iterator[OfFunction]:
+    left: RecordingData, right: RecordingData, noise: NoiseThresholds, aspects: Collection[DiffAspect]
+) -> Iterator[FunctionDiff]:
     for name in sorted({*left.functions, *right.functions}):
         before, after = left.functions.get(name), right.functions.get(name)
         quantities = _select(_compare_function(before, after, noise), aspects)
         if quantities:
             calls = (each.totals.longest_call if each else None for each in (before, after))
-            yield OfFunction(name, quantities, *calls)
+            yield FunctionDiff(name, quantities, *calls)
 
 
 def _compare_function(
-    before: RecordedFunction | None, after: RecordedFunction | None, noise: Noise
+    before: RecordedFunction | None, after: RecordedFunction | None, noise: NoiseThresholds
 ) -> Iterator[Quantity]:
     calls, errors, unreturned = zip(_counts(before), _counts(after), strict=True)
-    yield from compare_counts(About.CALLS, "calls", "", *calls)
-    yield from compare_counts(About.CALLS, "errors", "", *errors)
-    yield from compare_counts(About.CALLS, "never returned", "", *unreturned)
+    yield from compare_counts(DiffAspect.CALLS, "calls", "", *calls)
+    yield from compare_counts(DiffAspect.CALLS, "errors", "", *errors)
+    yield from compare_counts(DiffAspect.CALLS, "never returned", "", *unreturned)
     yield from compare_quick_times("quick call", "", _time(before), _time(after), noise)
 
 
-def _time(function: RecordedFunction | None) -> Time:
+def _time(function: RecordedFunction | None) -> MeasuredTime:
     return function.time if function else NO_TIME
 
 
@@ -160,11 +167,11 @@ def _counts(function: RecordedFunction | None) -> tuple[int, int, int]:
     return (totals.calls, totals.errors, totals.never_returned) if totals else (0, 0, 0)
 
 
-def _select(quantities: Iterable[Quantity], aspects: Collection[About]) -> tuple[Quantity, ...]:
+def _select(quantities: Iterable[Quantity], aspects: Collection[DiffAspect]) -> tuple[Quantity, ...]:
     return tuple(each for each in quantities if each.about in aspects)
 
 
-def _select_loops(loops: Iterable[OfLoop], aspects: Collection[About]) -> Iterator[OfLoop]:
+def _select_loops(loops: Iterable[LoopDiff], aspects: Collection[DiffAspect]) -> Iterator[LoopDiff]:
     for loop in loops:
         quantities = _select(loop.quantities, aspects)
         rounds = tuple(
@@ -174,15 +181,18 @@ def _select_loops(loops: Iterable[OfLoop], aspects: Collection[About]) -> Iterat
             yield replace(loop, quantities=quantities, rounds=rounds)
 
 
-def _sort_key(line: OfLine) -> tuple[bool, str, int, str]:
+def _sort_key(line: LineDiff) -> tuple[bool, str, int, str]:
     """Return a sort key by file and line; calls without a program line come last."""
     shown = line.after or line.before
     return (False, shown.location.path, shown.location.line, shown.function) if shown else (True, "", 0, "")
 
 
 def compare_loops(
-    before: Sequence[Loop], after: Sequence[Loop], same: Mapping[PythonLine | None, PythonLine | None], noise: Noise
-) -> Iterator[OfLoop]:
+    before: Sequence[Loop],
+    after: Sequence[Loop],
+    same: Mapping[PythonLine | None, PythonLine | None],
+    noise: NoiseThresholds,
+) -> Iterator[LoopDiff]:
     """Yield the loops that differ. `same` maps lines of the first recording to lines of the second.
 
     Several loops of one line (of threads or captures) are paired in order. Loops are detected by repetition, so a loop
@@ -197,27 +207,27 @@ def compare_loops(
             quantities = tuple(_compare_totals(loop, other, noise))
             rounds = tuple(_compare_rounds(loop, other))
             if quantities or rounds:
-                yield OfLoop(line, without_link(other.line), quantities, rounds)
+                yield LoopDiff(line, without_link(other.line), quantities, rounds)
 
 
-def _compare_totals(before: Loop, after: Loop, noise: Noise) -> Iterator[Quantity]:
-    yield from compare_counts(About.CALLS, "rounds", "", before.rounds, after.rounds)
+def _compare_totals(before: Loop, after: Loop, noise: NoiseThresholds) -> Iterator[Quantity]:
+    yield from compare_counts(DiffAspect.CALLS, "rounds", "", before.rounds, after.rounds)
     for part in ("duration", *PARTS_OF_STEPS, "own"):
         one, other = (summarize_times([getattr(step, part) for step in loop.steps]) for loop in (before, after))
         yield from compare_quick_times("quick round", "" if part == "duration" else part, one, other, noise)
 
 
-def _compare_rounds(before: Loop, after: Loop) -> Iterator[OfRound]:
+def _compare_rounds(before: Loop, after: Loop) -> Iterator[RoundDiff]:
     """Yield the rounds in both recordings that differ. The time of a single round is too short to compare."""
     others = {step.number: step for step in after.steps}
     for step in before.steps:
         other = others.get(step.number)
         if other is not None and bool(step.compile) != bool(other.compile):
             compiled = (int(each.compile > 0) or None for each in (step, other))
-            yield OfRound(step.number, (Quantity(About.COMPILES, "compiles on its thread", "", *compiled),))
+            yield RoundDiff(step.number, (Quantity(DiffAspect.COMPILES, "compiles on its thread", "", *compiled),))
 
 
-def compare_figures(before: Figures, after: Figures, noise: Noise) -> Iterator[Quantity]:
+def compare_figures(before: Measurements, after: Measurements, noise: NoiseThresholds) -> Iterator[Quantity]:
     """Yield counts and bytes that differ, and times that differ by more than noise."""
     for part in _sort_parts({*before.counts, *after.counts}):
         yield from compare_counts(*part, before.counts.get(part, 0), after.counts.get(part, 0))
@@ -230,19 +240,23 @@ def _sort_parts(parts: Iterable[Part]) -> list[Part]:
     return sorted(parts, key=lambda part: part[1:])
 
 
-def compare_counts(about: About, name: str, part: str, before: int, after: int) -> Iterator[Quantity]:
+def compare_counts(about: DiffAspect, name: str, part: str, before: int, after: int) -> Iterator[Quantity]:
     """Yield the number if it differs."""
     if before != after:
         yield Quantity(about, name, part, before or None, after or None)
 
 
-def compare_total_times(name: str, part: str, before: Time, after: Time, noise: Noise) -> Iterator[Quantity]:
+def compare_total_times(
+    name: str, part: str, before: MeasuredTime, after: MeasuredTime, noise: NoiseThresholds
+) -> Iterator[Quantity]:
     """Yield the total time if it differs by more than noise."""
     if noise.is_exceeded(before, after):
-        yield Quantity(About.TIMES, name, part, before.total or None, after.total or None)
+        yield Quantity(DiffAspect.TIMES, name, part, before.total or None, after.total or None)
 
 
-def compare_quick_times(name: str, part: str, before: Time, after: Time, noise: Noise) -> Iterator[Quantity]:
+def compare_quick_times(
+    name: str, part: str, before: MeasuredTime, after: MeasuredTime, noise: NoiseThresholds
+) -> Iterator[Quantity]:
     """Yield the quick time of one event if it differs by more than noise."""
     if noise.is_exceeded(before, after):
-        yield Quantity(About.TIMES, name, part, before.quick or None, after.quick or None)
+        yield Quantity(DiffAspect.TIMES, name, part, before.undisturbed or None, after.undisturbed or None)

@@ -13,7 +13,7 @@ _ONE_SIDED_RATIO = 20  # ratio that counts as nearly all on one side
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class NodeShare:
     """The share of one recording in a node; `duration` in ns."""
 
     calls: int
@@ -21,12 +21,12 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class FlamesOfBoth:
+class MergedFlameGraph:
     """A graph with the calls and times of both recordings, and the share of each in its nodes, in node order."""
 
     graph: FlameGraph
-    before: tuple[Share, ...]
-    after: tuple[Share, ...]
+    before: tuple[NodeShare, ...]
+    after: tuple[NodeShare, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -38,7 +38,7 @@ class _Node:
     callees: dict[tuple[FlameKind, str], _Node] = field(default_factory=dict)
 
 
-def merge_flames(before: Iterable[FlameGraph], after: Iterable[FlameGraph]) -> FlamesOfBoth:
+def merge_flames(before: Iterable[FlameGraph], after: Iterable[FlameGraph]) -> MergedFlameGraph:
     """Merge graphs by the names on the path to each node. Common nodes get the location of the later recording."""
     roots: dict[tuple[FlameKind, str], _Node] = {}
     sides = tuple(before), tuple(after)
@@ -61,8 +61,8 @@ def merge_flames(before: Iterable[FlameGraph], after: Iterable[FlameGraph]) -> F
         merged=sum(graph.merged for graph in all_graphs),
         nodes=tuple(_merge_node(node, parent) for node, parent in zip(nodes, parents, strict=True)),
     )
-    shares = [tuple(Share(node.calls[side], node.duration[side]) for node in nodes) for side in (0, 1)]
-    return FlamesOfBoth(merged, *shares)
+    shares = [tuple(NodeShare(node.calls[side], node.duration[side]) for node in nodes) for side in (0, 1)]
+    return MergedFlameGraph(merged, *shares)
 
 
 def change_kind(before: int, after: int) -> str:

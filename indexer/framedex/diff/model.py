@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import AnswerOf, PythonLine
-    from framedex.model.guidebook import Place
+    from framedex.model import AnswerScope, PythonLine
+    from framedex.model.guidebook import DisplayedLocation
 
 
 IN_THE_RUNTIME = "in the runtime"
 """The name of the quantity for the total time of a line's calls."""
 
 
-class About(enum.Enum):
+class DiffAspect(enum.Enum):
     """The aspect of a difference."""
 
     CALLS = "calls"
@@ -35,7 +35,7 @@ class Quantity:
     in ns, sizes in bytes.
     """
 
-    about: About
+    about: DiffAspect
     name: str
     of: str
     before: int | None
@@ -48,7 +48,7 @@ class Quantity:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class PathFrame:
     """A frame on the stack paths below a line, listed outermost first. Callees follow their caller.
 
     `depth` is the number of outer frames. `before` and `after` are call counts: 0 if one recording lacks this frame.
@@ -59,7 +59,7 @@ class Branch:
     depth: int
     function: str
     language: str
-    place: Place
+    place: DisplayedLocation
     before: int
     after: int
 
@@ -70,7 +70,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class OfFunction:
+class FunctionDiff:
     """A runtime function whose calls differ. `call_before` and `call_after` are examples; None if there are none."""
 
     function: str
@@ -80,7 +80,7 @@ class OfFunction:
 
 
 @dataclass(frozen=True, slots=True)
-class OfLine:
+class LineDiff:
     """A program line in each recording: None if the recording does not have it.
 
     Both are None for calls without known Python. `why` are sentences: differences in compiled programs, and reasons for
@@ -91,14 +91,14 @@ class OfLine:
     before: PythonLine | None
     after: PythonLine | None
     quantities: tuple[Quantity, ...]
-    roads: tuple[Branch, ...]
+    roads: tuple[PathFrame, ...]
     why: tuple[str, ...] = ()
     duration_before: int = 0
     duration_after: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class OfRound:
+class RoundDiff:
     """A round of a loop, by number, that differs."""
 
     number: int
@@ -106,33 +106,33 @@ class OfRound:
 
 
 @dataclass(frozen=True, slots=True)
-class OfLoop:
+class LoopDiff:
     """A loop that differs, identified by the line in each of its rounds."""
 
     before: PythonLine | None
     after: PythonLine | None
     quantities: tuple[Quantity, ...]
-    rounds: tuple[OfRound, ...]
+    rounds: tuple[RoundDiff, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class DiffSide:
     """One of the two recordings: its captures, their index, and the recorded versions."""
 
     index: str
-    answer: AnswerOf
+    answer: AnswerScope
     versions: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """All differences. `unchanged` counts the lines without any."""
+    """All differences. `unchanged` is the number of lines without differences."""
 
-    before: Side
-    after: Side
-    functions: tuple[OfFunction, ...]
-    lines: tuple[OfLine, ...]
-    loops: tuple[OfLoop, ...]
+    before: DiffSide
+    after: DiffSide
+    functions: tuple[FunctionDiff, ...]
+    lines: tuple[LineDiff, ...]
+    loops: tuple[LoopDiff, ...]
     devices: tuple[Quantity, ...]
     unchanged: int
 
@@ -142,12 +142,12 @@ class Differences:
         return not (self.functions or self.lines or self.loops or self.devices)
 
 
-def describe_side(index: Index, answer: AnswerOf) -> Side:
+def describe_side(index: Index, answer: AnswerScope) -> DiffSide:
     """Describe an index that is restricted to the captures of one side."""
-    return Side(str(index.path), answer, _versions(index, answer))
+    return DiffSide(str(index.path), answer, _versions(index, answer))
 
 
-def _versions(index: Index, answer: AnswerOf) -> tuple[tuple[str, str], ...]:
+def _versions(index: Index, answer: AnswerScope) -> tuple[tuple[str, str], ...]:
     """Return the recorded versions by name: packages, the plug-in, and its API."""
     found: dict[str, dict[str, None]] = {}
     for capture in answer.captures:
@@ -164,7 +164,7 @@ MIN_BYTES = 1 << 20
 _COMPILES = ("compiles", "failed compiles")
 
 
-class Verdict(enum.Enum):
+class CostTrend(enum.Enum):
     """How the cost of a line changed. The members are in display order."""
 
     WORSE = "worse"
@@ -172,7 +172,7 @@ class Verdict(enum.Enum):
     OTHER = "other"
 
 
-def judge_line(line: OfLine) -> Verdict:
+def judge_line(line: LineDiff) -> CostTrend:
     """Judge a line by its times beyond noise, else by its compilations, else by its bytes; OTHER without any."""
     for change in (
         _time_change(line),
@@ -180,12 +180,12 @@ def judge_line(line: OfLine) -> Verdict:
         _total_change(_byte_changes(line), MIN_BYTES),
     ):
         if change:
-            return Verdict.WORSE if change > 0 else Verdict.BETTER
-    return Verdict.OTHER
+            return CostTrend.WORSE if change > 0 else CostTrend.BETTER
+    return CostTrend.OTHER
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class CostChange:
     """A time of a line in both captures, ns, and its name: in the runtime, or the one that differs most."""
 
     name: str
@@ -198,36 +198,38 @@ class Cost:
         return self.after - self.before
 
 
-def find_cost(line: OfLine) -> Cost:
+def find_cost(line: LineDiff) -> CostChange:
     """Return the line's time in the runtime, unless another time beyond noise, such as waiting, changed more."""
-    runtime = Cost(IN_THE_RUNTIME, line.duration_before, line.duration_after)
-    others = [Cost(f"{each.name} {each.of}".strip(), each.before or 0, each.after or 0) for each in _time_changes(line)]
+    runtime = CostChange(IN_THE_RUNTIME, line.duration_before, line.duration_after)
+    others = [
+        CostChange(f"{each.name} {each.of}".strip(), each.before or 0, each.after or 0) for each in _time_changes(line)
+    ]
     return max((runtime, *others), key=lambda cost: abs(cost.change))
 
 
-def sort_worst_first(lines: Iterable[OfLine]) -> list[tuple[Verdict, OfLine]]:
+def sort_worst_first(lines: Iterable[LineDiff]) -> list[tuple[CostTrend, LineDiff]]:
     """Sort lines: worse ones by how much, then better ones by how much, then the others in their order."""
     ranked = [(judge_line(line), line) for line in lines]
-    order = {verdict: number for number, verdict in enumerate(Verdict)}
-    sizes = {Verdict.WORSE: -1, Verdict.BETTER: 1, Verdict.OTHER: 0}
+    order = {verdict: number for number, verdict in enumerate(CostTrend)}
+    sizes = {CostTrend.WORSE: -1, CostTrend.BETTER: 1, CostTrend.OTHER: 0}
     return sorted(ranked, key=lambda each: (order[each[0]], sizes[each[0]] * find_cost(each[1]).change))
 
 
-def _time_change(line: OfLine) -> int:
+def _time_change(line: LineDiff) -> int:
     """Return the largest change of a time beyond noise, in ns; 0 if there is none."""
     return max((each.change for each in _time_changes(line)), key=abs, default=0)
 
 
-def _time_changes(line: OfLine) -> Iterable[Quantity]:
-    return (each for each in line.quantities if each.about is About.TIMES)
+def _time_changes(line: LineDiff) -> Iterable[Quantity]:
+    return (each for each in line.quantities if each.about is DiffAspect.TIMES)
 
 
-def _compile_changes(line: OfLine) -> Iterable[Quantity]:
-    return (each for each in line.quantities if each.about is About.COMPILES and each.name in _COMPILES)
+def _compile_changes(line: LineDiff) -> Iterable[Quantity]:
+    return (each for each in line.quantities if each.about is DiffAspect.COMPILES and each.name in _COMPILES)
 
 
-def _byte_changes(line: OfLine) -> Iterable[Quantity]:
-    return (each for each in line.quantities if each.about is About.BYTES)
+def _byte_changes(line: LineDiff) -> Iterable[Quantity]:
+    return (each for each in line.quantities if each.about is DiffAspect.BYTES)
 
 
 def _total_change(quantities: Iterable[Quantity], minimum: int = 1) -> int:

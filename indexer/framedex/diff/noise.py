@@ -27,47 +27,47 @@ _TENTH = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Time:
-    """A measured time in ns: `total` of `times` calls, rounds or runs.
+class MeasuredTime:
+    """A measured time in ns: `total` of `count` calls, rounds or runs.
 
-    `quick` is the time of one with little interference: nine of ten are slower. It was determined from `measured`
-    values. The number is lower if some values dominate.
+    `undisturbed` is the time of one with little interference: nine of ten are slower. It was determined from
+    `measurements` values. The number is lower if some values dominate.
     """
 
     total: int
-    quick: int
-    times: int
-    measured: float
+    undisturbed: int
+    count: int
+    measurements: float
 
     @property
     def mean(self) -> float:
         """The mean time of one, in ns."""
-        return self.total / max(self.times, 1)
+        return self.total / max(self.count, 1)
 
 
-NO_TIME = Time(0, 0, 0, 0)
+NO_TIME = MeasuredTime(0, 0, 0, 0)
 
 
-def summarize_times(durations: Sequence[int]) -> Time:
+def summarize_times(durations: Sequence[int]) -> MeasuredTime:
     """Return the time of similar events, each with its own measurement."""
     if not durations:
         return NO_TIME
     quick = sorted(durations)[(len(durations) - 1) // _TENTH]
-    return Time(sum(durations), quick, len(durations), len(durations))
+    return MeasuredTime(sum(durations), quick, len(durations), len(durations))
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
-    """Thresholds: times differ if one exceeds `most` times the other, and the totals differ by at least `floor` ns."""
+class NoiseThresholds:
+    """Times differ if their ratio exceeds `max_ratio` and their totals differ by `min_difference_ns` or more."""
 
-    most: float = MAX_EQUAL_RATIO
-    floor: int = MIN_DIFFERENCE_NS
+    max_ratio: float = MAX_EQUAL_RATIO
+    min_difference_ns: int = MIN_DIFFERENCE_NS
 
-    def is_exceeded(self, before: Time, after: Time) -> bool:
+    def is_exceeded(self, before: MeasuredTime, after: MeasuredTime) -> bool:
         """Whether two times differ by more than noise."""
-        less, more = sorted((before, after), key=lambda time: time.quick)
-        measured = min(less.measured, more.measured) or more.measured
+        less, more = sorted((before, after), key=lambda time: time.undisturbed)
+        measured = min(less.measurements, more.measurements) or more.measurements
         doubt = 1 + _FEW_MEASUREMENTS_TOLERANCE / measured if measured else 1
-        factor, floor = self.most * doubt, self.floor * doubt
-        is_longer = more.quick > factor * less.quick and more.mean > less.mean
-        return is_longer and (more.quick - less.quick) * more.times >= floor
+        factor, floor = self.max_ratio * doubt, self.min_difference_ns * doubt
+        is_longer = more.undisturbed > factor * less.undisturbed and more.mean > less.mean
+        return is_longer and (more.undisturbed - less.undisturbed) * more.count >= floor

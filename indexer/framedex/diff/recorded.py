@@ -9,63 +9,63 @@ from typing import TYPE_CHECKING
 
 from framedex.costtext import device_name, transfers_kind, waits_kind
 from framedex.diff.alignment import without_link
-from framedex.diff.model import IN_THE_RUNTIME, About
-from framedex.diff.noise import NO_TIME, Time
-from framedex.model import CallFilter, WaitHow
-from framedex.objects.table import Role, find_boundary_function
+from framedex.diff.model import IN_THE_RUNTIME, DiffAspect
+from framedex.diff.noise import NO_TIME, MeasuredTime
+from framedex.model import CallFilter, WaitReason
+from framedex.objects.table import ObjectRole, find_boundary_function
 
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.index.ask.costs.compilations import CompiledProgram
-    from framedex.model import Change, FunctionTotals, Loop, PythonLine
-    from framedex.model.functions import BelowLine
+    from framedex.model import CompileChange, FunctionTotals, Loop, PythonLine
+    from framedex.model.functions import LineCallee
 
 _MOCK_FREE = "DeviceMemory::Free"  # frees memory of the mock; not a function of the API table
 
-Part = tuple[About, str, str]
+Part = tuple[DiffAspect, str, str]
 """The identity of a number: `about`, `name` and `of` of its `Quantity`."""
 
 
 @dataclass(slots=True)
-class Spent:
-    """The time of several events in ns; `least` is the sum if each were as quick as the quickest similar one."""
+class TimeSums:
+    """The time of several events in ns; `undisturbed` is the sum if each were as quick as the quickest similar one."""
 
     total: int = 0
-    times: int = 0
-    least: int = 0
+    count: int = 0
+    undisturbed: int = 0
     squares: float = 0.0  # sum of least² / measured
 
     def add(self, duration: int, times: int, *, least: int, measured: int) -> None:
         """Add the time of several events; `least` was determined from `measured` values."""
         self.total += duration
-        self.times += times
-        self.least += least
+        self.count += times
+        self.undisturbed += least
         self.squares += least**2 / max(measured, 1)
 
     @property
-    def time(self) -> Time:
-        """The sum as one `Time`. If one part dominates, `measured` is close to the number of its measurements."""
-        times, measured = max(self.times, 1), self.least**2 / self.squares if self.squares else 0.0
-        return Time(self.total, self.least // times, self.times, measured)
+    def time(self) -> MeasuredTime:
+        """The sum as one time. If one part dominates, `measured` is close to the number of its measurements."""
+        times, measured = max(self.count, 1), self.undisturbed**2 / self.squares if self.squares else 0.0
+        return MeasuredTime(self.total, self.undisturbed // times, self.count, measured)
 
 
 @dataclass(slots=True)
-class Figures:
+class Measurements:
     """The numbers of a line, a loop or a device: counts, compared exactly, and times."""
 
     counts: defaultdict[Part, int] = field(default_factory=lambda: defaultdict(int))
-    times: defaultdict[Part, Spent] = field(default_factory=lambda: defaultdict(Spent))
+    times: defaultdict[Part, TimeSums] = field(default_factory=lambda: defaultdict(TimeSums))
 
-    def add_count(self, about: About, name: str, of: str, number: int) -> None:
+    def add_count(self, about: DiffAspect, name: str, quantity: str, number: int) -> None:
         """Add to a count. Zero adds no entry."""
         if number:
-            self.counts[about, name, of] += number
+            self.counts[about, name, quantity] += number
 
-    def add_time(self, name: str, of: str, duration: int, times: int, *, measured: int) -> None:
+    def add_time(self, name: str, quantity: str, duration: int, times: int, *, measured: int) -> None:
         """Add the total time of several events, measured in `measured` captures."""
-        self.times[About.TIMES, name, of].add(duration, times, least=duration, measured=measured)
+        self.times[DiffAspect.TIMES, name, quantity].add(duration, times, least=duration, measured=measured)
 
-    def time(self, part: Part) -> Time:
+    def time(self, part: Part) -> MeasuredTime:
         """Return the time of a part."""
         return self.times[part].time if part in self.times else NO_TIME
 
@@ -74,21 +74,21 @@ class Figures:
 class RecordedLine:
     """The data of a program line."""
 
-    figures: Figures = field(default_factory=Figures)
-    below: list[BelowLine] = field(default_factory=list)
-    changes: list[Change] = field(default_factory=list)
+    figures: Measurements = field(default_factory=Measurements)
+    callees: list[LineCallee] = field(default_factory=list)
+    changes: list[CompileChange] = field(default_factory=list)
     programs: dict[str, CompiledProgram] = field(default_factory=dict)
     """The first compiled program of each jitted function."""
 
     @property
     def functions(self) -> frozenset[str]:
         """The runtime functions called by the line, without functions that only delete objects."""
-        return frozenset(each.function for each in self.below if not deletes_objects(each.function))
+        return frozenset(each.function for each in self.callees if not deletes_objects(each.function))
 
     @property
     def duration(self) -> int:
         """The time of all calls of the line into the runtime, in ns."""
-        return sum(each.duration for each in self.below)
+        return sum(each.duration for each in self.callees)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +96,17 @@ class RecordedFunction:
     """The data of a runtime function; `time.quick` is the mean of the quick calls of each stack path."""
 
     totals: FunctionTotals
-    time: Time
+    time: MeasuredTime
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordingData:
     """The data of one recording."""
 
     functions: dict[str, RecordedFunction]
     lines: dict[PythonLine | None, RecordedLine]
     loops: tuple[Loop, ...]
-    devices: Figures
+    devices: Measurements
 
 
 def deletes_objects(function: str) -> bool:
@@ -114,11 +114,11 @@ def deletes_objects(function: str) -> bool:
 
     Python decides when to delete, so the line of such a call is arbitrary.
     """
-    ending = (Role.DELETES, Role.DESTROYS)
+    ending = (ObjectRole.DELETES, ObjectRole.DESTROYS)
     return function == _MOCK_FREE or any(each.role in ending for each in find_boundary_function(function).inputs)
 
 
-def read_recording(index: Index) -> Recorded:
+def read_recording(index: Index) -> RecordingData:
     """Read the data of an index that is restricted to the compared captures."""
     lines: defaultdict[PythonLine | None, RecordedLine] = defaultdict(RecordedLine)
     captures = len(index.captures())
@@ -128,24 +128,24 @@ def read_recording(index: Index) -> Recorded:
     _add_memory(index, lines)
     waits = index.waits()
     for row in waits.lines:
-        if row.how is not WaitHow.RUN:  # a run is a call, already counted as "in the runtime"
+        if row.how is not WaitReason.RUN:  # a run is a call, already counted as "in the runtime"
             figures = lines[without_link(row.line)].figures
             figures.add_time("waiting", waits_kind(row), row.total_duration, 1, measured=captures)
     totals = index.calls.totals(CallFilter(), by_thread=False)
     functions = {each.function: RecordedFunction(each, spent[each.function].time) for each in totals}
-    return Recorded(functions, dict(lines), waits.loops.rows, _read_devices(index))
+    return RecordingData(functions, dict(lines), waits.loops.rows, _read_devices(index))
 
 
-def _add_calls(index: Index, lines: defaultdict[PythonLine | None, RecordedLine]) -> Mapping[str, Spent]:
+def _add_calls(index: Index, lines: defaultdict[PythonLine | None, RecordedLine]) -> Mapping[str, TimeSums]:
     """Add the calls of each line, and return the time of each function."""
-    functions: defaultdict[str, Spent] = defaultdict(Spent)
+    functions: defaultdict[str, TimeSums] = defaultdict(TimeSums)
     for below in index.below_lines():
         line = lines[without_link(below.line)]
-        line.below.append(below)
-        for spent in (functions[below.function], line.figures.times[About.TIMES, IN_THE_RUNTIME, ""]):
-            spent.add(below.duration, below.calls, least=below.least, measured=below.calls)
+        line.callees.append(below)
+        for spent in (functions[below.function], line.figures.times[DiffAspect.TIMES, IN_THE_RUNTIME, ""]):
+            spent.add(below.duration, below.calls, least=below.undisturbed, measured=below.calls)
         if not deletes_objects(below.function):
-            line.figures.add_count(About.CALLS, "calls", below.function, below.calls)
+            line.figures.add_count(DiffAspect.CALLS, "calls", below.function, below.calls)
     return functions
 
 
@@ -154,9 +154,9 @@ def _add_compiles(index: Index, lines: defaultdict[PythonLine | None, RecordedLi
     programs = index.compiled_programs({row.first_call for row in rows})
     for row in rows:
         line = lines[without_link(row.line)]
-        line.figures.add_count(About.COMPILES, "compiles", row.function, row.compiles)
-        line.figures.add_count(About.COMPILES, "loads from a cache", row.function, row.loads)
-        line.figures.add_count(About.COMPILES, "failed compiles", row.function, row.failed)
+        line.figures.add_count(DiffAspect.COMPILES, "compiles", row.function, row.compiles)
+        line.figures.add_count(DiffAspect.COMPILES, "loads from a cache", row.function, row.loads)
+        line.figures.add_count(DiffAspect.COMPILES, "failed compiles", row.function, row.failed)
         line.figures.add_time("compiling", row.function, row.total_duration, row.compiles, measured=captures)
         line.changes.extend(row.changes)
         if row.compiles and row.function:
@@ -166,8 +166,8 @@ def _add_compiles(index: Index, lines: defaultdict[PythonLine | None, RecordedLi
 def _add_transfers(index: Index, lines: defaultdict[PythonLine | None, RecordedLine], captures: int) -> None:
     for row in index.transfers():
         figures, kind = lines[without_link(row.line)].figures, transfers_kind(row)
-        figures.add_count(About.CALLS, "transfers", kind, row.count)
-        figures.add_count(About.BYTES, "moved", kind, row.size)
+        figures.add_count(DiffAspect.CALLS, "transfers", kind, row.count)
+        figures.add_count(DiffAspect.BYTES, "moved", kind, row.size)
         figures.add_time("moving", kind, row.total_duration, row.count, measured=captures)
 
 
@@ -176,13 +176,15 @@ def _add_memory(index: Index, lines: defaultdict[PythonLine | None, RecordedLine
     for device in index.memory():
         for held in device.lines:
             figures, name = lines[without_link(held.line)].figures, device_name(device)
-            figures.add_count(About.CALLS, "buffers", name, held.buffers)
-            figures.add_count(About.BYTES, "allocated", name, held.allocated)
-            figures.add_count(About.BYTES, "left by each round", name, held.growth)
+            figures.add_count(DiffAspect.CALLS, "buffers", name, held.buffers)
+            figures.add_count(DiffAspect.BYTES, "allocated", name, held.allocated)
+            figures.add_count(DiffAspect.BYTES, "left by each round", name, held.growth)
 
 
-def _read_devices(index: Index) -> Figures:
-    figures = Figures()
+def _read_devices(index: Index) -> Measurements:
+    figures = Measurements()
     for device in index.memory():
-        figures.add_count(About.BYTES, "allocated", device_name(device), sum(held.allocated for held in device.lines))
+        figures.add_count(
+            DiffAspect.BYTES, "allocated", device_name(device), sum(held.allocated for held in device.lines)
+        )
     return figures

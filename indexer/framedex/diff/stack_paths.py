@@ -12,53 +12,53 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from framedex.diff.model import Branch
+from framedex.diff.model import PathFrame
 from framedex.roadtrees import RoadTrees, function_key, name_in_any_build
 
 if TYPE_CHECKING:
-    from framedex.diff.model import Branch
-    from framedex.model.functions import BelowLine
-    from framedex.model.guidebook import Road
+    from framedex.diff.model import PathFrame
+    from framedex.model.functions import LineCallee
+    from framedex.model.guidebook import PathNode
 
 
 _Key = tuple[str, str]
 
 
-def build_path_trees(below: Iterable[BelowLine]) -> tuple[Road, ...]:
+def build_path_trees(below: Iterable[LineCallee]) -> tuple[PathNode, ...]:
     """Return the stack paths of calls as trees."""
     trees = RoadTrees(function_key)
     for each in below:
-        trees.add_path(each.way, each.calls)
-    return trees.cut(most=sys.maxsize)[0]
+        trees.add_path(each.path, each.calls)
+    return trees.cut(limit=sys.maxsize)[0]
 
 
-def merge_differing_paths(before: Sequence[Road], after: Sequence[Road]) -> tuple[Branch, ...]:
+def merge_differing_paths(before: Sequence[PathNode], after: Sequence[PathNode]) -> tuple[PathFrame, ...]:
     """Return both trees merged, restricted to the paths that differ; empty if none do."""
     return tuple(_differing_frames(_merge([_annotate(road) for road in before], [_annotate(road) for road in after])))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Passed:
-    """A frame of a tree: `ends` are the runtime functions below it, `keys` all frames from it on."""
+class _PathNode:
+    """A frame of a tree: `functions` are the runtime functions below it, `keys` all frames from it on."""
 
-    road: Road
+    node: PathNode
     key: _Key
-    below: tuple[_Passed, ...]
-    ends: frozenset[str]
+    callees: tuple[_PathNode, ...]
+    functions: frozenset[str]
     keys: frozenset[_Key]
 
 
-def _annotate(root: Road) -> _Passed:
-    found: dict[int, _Passed] = {}
+def _annotate(root: PathNode) -> _PathNode:
+    found: dict[int, _PathNode] = {}
     for road in reversed(_all_frames(root)):  # callees before their callers
         key = name_in_any_build(road.function), road.language
         below = tuple(found[id(each)] for each in road.roads)
-        ends = frozenset[str]().union(*(each.ends for each in below)) if below else frozenset((road.function,))
-        found[id(road)] = _Passed(road, key, below, ends, frozenset((key,)).union(*(each.keys for each in below)))
+        ends = frozenset[str]().union(*(each.functions for each in below)) if below else frozenset((road.function,))
+        found[id(road)] = _PathNode(road, key, below, ends, frozenset((key,)).union(*(each.keys for each in below)))
     return found[id(root)]
 
 
-def _all_frames(root: Road) -> list[Road]:
+def _all_frames(root: PathNode) -> list[PathNode]:
     roads = [root]
     for road in roads:  # the list grows while it is read
         roads.extend(road.roads)
@@ -66,15 +66,15 @@ def _all_frames(root: Road) -> list[Road]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _MergedNode:
     """A frame of the merged tree, and the frames below it in each recording."""
 
-    frame: Branch
-    before: Sequence[_Passed]
-    after: Sequence[_Passed]
+    frame: PathFrame
+    before: Sequence[_PathNode]
+    after: Sequence[_PathNode]
 
 
-def _merge(before: Sequence[_Passed], after: Sequence[_Passed]) -> Iterator[Branch]:
+def _merge(before: Sequence[_PathNode], after: Sequence[_PathNode]) -> Iterator[PathFrame]:
     """Yield the frames of both trees. Paths may have thousands of frames, so this is not recursive."""
     pending = list(_next_steps(0, before, after))[::-1]
     while pending:
@@ -83,34 +83,36 @@ def _merge(before: Sequence[_Passed], after: Sequence[_Passed]) -> Iterator[Bran
         pending.extend(list(_next_steps(step.frame.depth + 1, step.before, step.after))[::-1])
 
 
-def _next_steps(depth: int, before: Sequence[_Passed], after: Sequence[_Passed]) -> Iterator[_Step]:
+def _next_steps(depth: int, before: Sequence[_PathNode], after: Sequence[_PathNode]) -> Iterator[_MergedNode]:
     """Yield the next frames at one depth: common frames first, then those of one side, until both sides join again."""
     right = {each.key: each for each in after}
     for one in before:
         if other := right.get(one.key):
-            yield _Step(_branch(depth, one.road, one.road.calls, other.road.calls), one.below, other.below)
+            yield _MergedNode(_branch(depth, one.node, one.node.calls, other.node.calls), one.callees, other.callees)
     removed = [each for each in before if each.key not in right]
     added = [each for each in after if each.key not in {one.key for one in before}]
     for each in list(added):
         if rejoined := [one for one in removed if one.key in each.keys]:
             added.remove(each)
             removed = [one for one in removed if one not in rejoined]
-            yield _Step(_branch(depth, each.road, 0, each.road.calls), rejoined, each.below)
+            yield _MergedNode(_branch(depth, each.node, 0, each.node.calls), rejoined, each.callees)
     for each in removed:
-        rejoined = [one for one in added if one.key in each.keys] or [one for one in added if one.ends & each.ends]
+        rejoined = [one for one in added if one.key in each.keys] or [
+            one for one in added if one.functions & each.functions
+        ]
         added = [one for one in added if one not in rejoined]
-        yield _Step(_branch(depth, each.road, each.road.calls, 0), each.below, rejoined)
+        yield _MergedNode(_branch(depth, each.node, each.node.calls, 0), each.callees, rejoined)
     for each in added:
-        yield _Step(_branch(depth, each.road, 0, each.road.calls), (), each.below)
+        yield _MergedNode(_branch(depth, each.node, 0, each.node.calls), (), each.callees)
 
 
-def _branch(depth: int, road: Road, before: int, after: int) -> Branch:
-    return Branch(depth, road.function, road.language, road.place, before, after)
+def _branch(depth: int, road: PathNode, before: int, after: int) -> PathFrame:
+    return PathFrame(depth, road.function, road.language, road.place, before, after)
 
 
-def _differing_frames(frames: Iterable[Branch]) -> list[Branch]:
+def _differing_frames(frames: Iterable[PathFrame]) -> list[PathFrame]:
     """Return the frames of one recording only, and their callers."""
-    found: list[Branch] = []
+    found: list[PathFrame] = []
     kept_depth = -1  # the depth of a kept frame, whose caller must be kept too
     for frame in reversed(list(frames)):
         if not frame.is_shared or frame.depth == kept_depth - 1:
@@ -120,23 +122,23 @@ def _differing_frames(frames: Iterable[Branch]) -> list[Branch]:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """Frames in sequence, outermost first. `forks` counts the forks before them.
+class FrameRun:
+    """Frames in sequence, outermost first. `preceding_forks` counts the forks before them.
 
     `mark` is "-" for frames of the earlier recording only, "+" for the later one only, else a blank.
     """
 
-    forks: int
+    preceding_forks: int
     mark: str
-    frames: tuple[Branch, ...]
+    frames: tuple[PathFrame, ...]
 
 
-def split_runs(branches: Sequence[Branch]) -> list[Run]:
+def split_runs(branches: Sequence[PathFrame]) -> list[FrameRun]:
     """Return the runs of a tree, callers before their callees."""
     parents = _parents(branches)
     callees = Counter(parents)
     forks: list[int] = []
-    found: list[tuple[int, list[Branch]]] = []
+    found: list[tuple[int, list[PathFrame]]] = []
     for branch, parent in zip(branches, parents, strict=True):
         is_only = parent >= 0 and callees[parent] == 1
         forks.append(forks[parent] + (not is_only) if parent >= 0 else 0)
@@ -144,14 +146,14 @@ def split_runs(branches: Sequence[Branch]) -> list[Run]:
             found[-1][1].append(branch)
         else:
             found.append((forks[-1], [branch]))
-    return [Run(number, _mark(frames[0]), tuple(frames)) for number, frames in found]
+    return [FrameRun(number, _mark(frames[0]), tuple(frames)) for number, frames in found]
 
 
-def _mark(branch: Branch) -> str:
+def _mark(branch: PathFrame) -> str:
     return " " if branch.is_shared else "-" if branch.before else "+"
 
 
-def _parents(branches: Sequence[Branch]) -> list[int]:
+def _parents(branches: Sequence[PathFrame]) -> list[int]:
     """Return the position of each frame's caller; -1 for the outermost."""
     parents = []
     callers: list[int] = []

@@ -19,7 +19,7 @@ from framedex.errortext import error_name
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
-    from framedex.export.content import Content
+    from framedex.export.content import ExportContent
     from framedex.export.formats import Weight
     from framedex.index.ask.call.objects import ObjectNames
     from framedex.model import CallRow, PythonLine
@@ -38,7 +38,7 @@ own stack.
 """
 
 
-def read_records(content: Content) -> Iterator[dict[str, Any]]:
+def read_records(content: ExportContent) -> Iterator[dict[str, Any]]:
     """Yield the calls that pass the filter, by capture and start; `arguments` and `objects` as JSON."""
     calls = content.index.calls
     found = content.calls.iter_calls()
@@ -78,9 +78,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff2
 _JSON = frozenset({"arguments", "objects"})  # ASCII, and never a formula because it begins with a brace
 
 
-def write_csv(content: Content, file: IO[bytes], weight: Weight) -> None:
+def write_csv(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
     """Write all calls; `weight` is ignored."""
-    rows = csv.writer(_Encoded(file), lineterminator="\n")
+    rows = csv.writer(_TextEncoder(file), lineterminator="\n")
     rows.writerow(COLUMNS)
     rows.writerows([_format_cell(name, value) for name, value in record.items()] for record in read_records(content))
 
@@ -91,7 +91,7 @@ def _format_cell(column: str, value: Any) -> Any:
     return f"'{printable(value)}" if value.startswith(_FORMULA) else printable(value)
 
 
-class _Encoded:
+class _TextEncoder:
     """Encodes the text of rows for a binary file."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -102,7 +102,7 @@ class _Encoded:
         return self._file.write(text.encode())
 
 
-def write_json_lines(content: Content, file: IO[bytes], weight: Weight) -> None:
+def write_json_lines(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
     """Write all calls; `weight` is ignored."""
     for record in read_records(content):
         values = json.dumps({name: value for name, value in record.items() if name not in ("arguments", "objects")})

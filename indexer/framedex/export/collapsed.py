@@ -13,13 +13,13 @@ from typing import IO, TYPE_CHECKING
 from framedex.export.samples import read_samples
 
 if TYPE_CHECKING:
-    from framedex.export.content import Content, Step
+    from framedex.export.content import ExportContent, ExportedFrame
     from framedex.export.formats import Weight
 
 _SPECIAL = re.compile(r"[;\x00-\x1f\x7f-\x9f]|%(?=25|3B|[0189][0-9A-F]|7F)")
 
 
-def write(content: Content, file: IO[bytes], weight: Weight) -> None:
+def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
     """Write the stacks of each thread with one weight; stacks with weight 0 are left out."""
     sums: dict[tuple[int, ...], int] = {}
     for sample in read_samples(content):
@@ -31,7 +31,7 @@ def write(content: Content, file: IO[bytes], weight: Weight) -> None:
         file.write(f"{';'.join(map(_escape, names))} {value}\n".encode())
 
 
-def format_step(step: Step) -> str:
+def format_step(step: ExportedFrame) -> str:
     """Return a step in py-spy's form: `function (file:line)`, or `function (binary)` for native code without a line."""
     if step.path:
         return f"{step.name} ({step.path}:{step.line})"

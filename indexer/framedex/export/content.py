@@ -13,11 +13,11 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from framedex.export.formats import Weight
-from framedex.model import CallFilter, Language, Metadata, Role
+from framedex.model import CallFilter, FrameRole, Language, Metadata
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.index.ask.call.exported import Exported
+    from framedex.index.ask.call.exported import ExportedCalls
     from framedex.model import BinaryId, CaptureRow, DeviceMemory, FrameRow, PythonLine
     from framedex.model.totals import KindRow, ThreadRow
 
@@ -27,8 +27,8 @@ TRUNCATED = "[the outermost frames are missing]"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A function in a stack, at a line of it.
+class ExportedFrame:
+    """A line of a function in a stack.
 
     `path` and `line` are empty and 0 if unknown. `module` is the binary of native code. `offset` is the call's offset
     from
@@ -52,14 +52,14 @@ class Step:
     how: str = ""
 
 
-class Content:
+class ExportContent:
     """The calls of an index that pass a filter, for one export."""
 
     def __init__(self, index: Index, wanted: CallFilter) -> None:
         self.index = index
         self.wanted = wanted
-        self.calls: Exported = index.calls_to_export(wanted)
-        self._steps: dict[int, Step] = {}
+        self.calls: ExportedCalls = index.calls_to_export(wanted)
+        self._steps: dict[int, ExportedFrame] = {}
         self._special: dict[str, int] = {}
         self._other_lines: dict[int, PythonLine | None] = {}
 
@@ -117,7 +117,7 @@ class Content:
             steps.append(self._special_step(kind.function))
         return tuple(steps)
 
-    def step(self, number: int) -> Step:
+    def step(self, number: int) -> ExportedFrame:
         """Return a step by its number."""
         if number not in self._steps:
             self._steps[number] = _step(self.calls.frames([number])[number])
@@ -167,7 +167,7 @@ class Content:
     def _special_step(self, text: str) -> int:
         if text not in self._special:
             number = self._special[text] = -1 - len(self._special)
-            self._steps[number] = Step(text)
+            self._steps[number] = ExportedFrame(text)
         return self._special[text]
 
 
@@ -178,12 +178,12 @@ def _metadata(capture: CaptureRow) -> Metadata:
         return Metadata()
 
 
-def _step(frame: FrameRow) -> Step:
+def _step(frame: FrameRow) -> ExportedFrame:
     function, location = frame.function, frame.location
     is_python = function.language is Language.PYTHON
     source_position = (function.module, frame.line) if is_python else ("", 0)  # Python without a file: `<string>`
     path, line = source_position if location is None else (location.path, location.line)
-    return Step(
+    return ExportedFrame(
         name=function.name,
         path=path,
         line=line,
@@ -194,7 +194,7 @@ def _step(frame: FrameRow) -> Step:
         defined_in="" if function.location is None else function.location.path,
         first_line=0 if function.location is None else function.location.line,
         is_python=is_python,
-        is_code=function.role is Role.CODE,
+        is_code=function.role is FrameRole.CODE,
         is_inlined=frame.inlined,
         how="" if location is None else location.how.value,
     )
@@ -206,7 +206,7 @@ _NEVER_ENDED = 1 << 63  # end of a call that had not returned when the recording
 
 
 @dataclass(frozen=True, slots=True)
-class Begin:
+class CallBegin:
     """The begin of a call; `time` is in ns since its capture began, `arguments` are JSON."""
 
     call: int
@@ -216,14 +216,14 @@ class Begin:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class CallEnd:
     """The end of the innermost running call of a thread."""
 
     thread: int
     time: int
 
 
-def read_events(calls: Exported) -> Iterator[Begin | End]:
+def read_events(calls: ExportedCalls) -> Iterator[CallBegin | CallEnd]:
     """Yield the begin and end events of calls, ordered and properly nested within each thread.
 
     A call that had not returned has no end. A nested call ends no later than its parent, even if the clocks disagree.
@@ -236,11 +236,11 @@ def read_events(calls: Exported) -> Iterator[Begin | End]:
             kind = calls.kinds[number]
             running_calls = open_calls.setdefault(kind.thread, [])
             while running_calls and running_calls[-1][0] != parent and running_calls[-1][1] <= start:
-                yield End(kind.thread, running_calls.pop()[1])
+                yield CallEnd(kind.thread, running_calls.pop()[1])
             end = start + duration if duration >= 0 else _NEVER_ENDED
             running_calls.append((call, min(end, running_calls[-1][1]) if running_calls else end))
-            yield Begin(call, kind, start, texts[arguments])
+            yield CallBegin(call, kind, start, texts[arguments])
     for thread, running_calls in open_calls.items():
         for _, end in reversed(running_calls):
             if end != _NEVER_ENDED:
-                yield End(thread, end)
+                yield CallEnd(thread, end)

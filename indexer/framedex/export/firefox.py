@@ -14,13 +14,13 @@ from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
 from framedex.errortext import error_name
-from framedex.export.content import Begin, End, read_events
+from framedex.export.content import CallBegin, CallEnd, read_events
 from framedex.export.firefox_threads import OpenCall, Thread, milliseconds, open_overflow_file
 from framedex.export.samples import format_line
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
-    from framedex.export.content import Content, Step
+    from framedex.export.content import ExportContent, ExportedFrame
     from framedex.export.formats import Weight
     from framedex.model import DeviceMemory
     from framedex.model.totals import KindRow
@@ -41,7 +41,7 @@ _SCHEMA = {
 }
 
 
-def write(content: Content, file: IO[bytes], weight: Weight) -> None:
+def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
     """Write the profile; its samples are weighted by time, and `weight` is ignored."""
     with open_overflow_file() as overflow:
         profile = _Profile(content, overflow)
@@ -52,10 +52,10 @@ def write(content: Content, file: IO[bytes], weight: Weight) -> None:
 class _Profile:
     """The threads and their shared tables."""
 
-    def __init__(self, content: Content, overflow: IO[bytes]) -> None:
+    def __init__(self, content: ExportContent, overflow: IO[bytes]) -> None:
         self._content = content
         self._overflow = overflow
-        self._tables = Tables(content)
+        self._tables = ProfileTables(content)
         self._began = min(content.start_unix_ns(capture.id) for capture in content.captures)
         self._threads: dict[int, Thread] = {}
         self._kinds: dict[int, tuple[int, int, str]] = {}
@@ -63,12 +63,12 @@ class _Profile:
     def read_calls(self) -> None:
         """Copy all calls into the columns of their threads."""
         for event in read_events(self._content.calls):
-            if isinstance(event, End):
+            if isinstance(event, CallEnd):
                 self._thread(event.thread).end(event.time)
             else:
                 self._begin(event)
 
-    def _begin(self, event: Begin) -> None:
+    def _begin(self, event: CallBegin) -> None:
         kind = event.kind
         if kind.id not in self._kinds:
             stack = self._tables.stack(self._content.steps(kind))
@@ -159,10 +159,10 @@ CATEGORIES = [
 _LIBRARY = 1  # the resource type of a library
 
 
-class Tables:
+class ProfileTables:
     """Assigns numbers to stacks and texts."""
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: ExportContent) -> None:
         self._content = content
         self._stacks: dict[tuple[int | None, int], int] = {}  # by number of the calling stack, and frame number
         self._frames: dict[int, int] = {}  # by step number
@@ -203,7 +203,7 @@ class Tables:
         libraries = [_describe_library(path) for path in self._libraries]
         file.write(f'"libs": {json.dumps(libraries)},\n"shared": {json.dumps(shared)}'.encode())
 
-    def _frame_table(self, steps: list[Step]) -> dict[str, Any]:
+    def _frame_table(self, steps: list[ExportedFrame]) -> dict[str, Any]:
         empty = [None] * len(steps)
         return _build_table(
             address=[-1] * len(steps),  # an address has meaning only with the address of its symbol
@@ -217,7 +217,7 @@ class Tables:
             column=empty,
         )
 
-    def _function(self, step: Step) -> int:
+    def _function(self, step: ExportedFrame) -> int:
         path = step.path or step.defined_in
         key = step.name, step.url or path, step.first_line, step.module, step.is_python
         return self._functions.setdefault(key, len(self._functions))

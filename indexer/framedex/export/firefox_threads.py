@@ -23,7 +23,7 @@ def open_overflow_file() -> IO[bytes]:
     return tempfile.TemporaryFile(buffering=0)  # unbuffered, so that closing writes nothing and cannot fail
 
 
-class Column:
+class JsonColumn:
     """A JSON array that grows value by value. Parts beyond the memory limit go to the overflow, which columns share.
 
     `length` is the number of values.
@@ -108,9 +108,9 @@ class Thread:
         self._began = began
         self._open: list[OpenCall] = []
         self._sampled_until = 0  # end of the last sample, in ns since the capture began
-        self._samples = {name: Column(overflow) for name in ("stack", "time", "weight")}
+        self._samples = {name: JsonColumn(overflow) for name in ("stack", "time", "weight")}
         self._markers = {
-            name: Column(overflow) for name in ("name", "startTime", "endTime", "phase", "category", "data")
+            name: JsonColumn(overflow) for name in ("name", "startTime", "endTime", "phase", "category", "data")
         }
 
     def begin(self, call: OpenCall) -> None:
@@ -176,7 +176,7 @@ def milliseconds(nanoseconds: int) -> str:
     return f"{nanoseconds // 1_000_000}.{nanoseconds % 1_000_000:06}"
 
 
-def _write_columns(file: IO[bytes], name: str, columns: dict[str, Column], more: dict[str, str]) -> None:
+def _write_columns(file: IO[bytes], name: str, columns: dict[str, JsonColumn], more: dict[str, str]) -> None:
     length = next(iter(columns.values())).length
     file.write(f', "{name}": {json.dumps({**more, "length": length}).removesuffix("}")}'.encode())
     for column, values in columns.items():

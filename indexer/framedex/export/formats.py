@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from framedex.model.totals import Weights
+    from framedex.model.totals import CallWeights
 
 
 class Weight(StrEnum):
@@ -27,7 +27,7 @@ class Weight(StrEnum):
         """The unit, in pprof's words."""
         return {Weight.TIME: "nanoseconds", Weight.CALLS: "count", Weight.BYTES: "bytes"}[self]
 
-    def select(self, weights: Weights) -> int:
+    def select(self, weights: CallWeights) -> int:
         """Return this weight; at least 0, even if the clocks disagree."""
         return max({Weight.TIME: weights.time, Weight.CALLS: weights.calls, Weight.BYTES: weights.bytes}[self], 0)
 

@@ -16,12 +16,12 @@ from framedex.binaries.recorded_files import htlhash
 from framedex.captures import fingerprint_of
 from framedex.export.formats import Weight
 from framedex.export.protobuf import fixed64, integer, message, packed, text
-from framedex.export.samples import Labels, read_samples
+from framedex.export.samples import SampleLabels, read_samples
 from framedex.nativepart import NoNativePartError
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
-    from framedex.export.content import Content, Step
+    from framedex.export.content import ExportContent, ExportedFrame
     from framedex.export.samples import Sample
     from framedex.model import BinaryId, CaptureRow
 
@@ -31,10 +31,10 @@ _SAMPLE_TYPE, _SAMPLES, _TIME = 1, 2, 3
 _SCOPE = message(1, text(1, "framedex") + text(2, VERSION))
 
 
-def write(content: Content, file: IO[bytes], weight: Weight) -> None:
+def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
     """Write the profiles, those of the given weight first."""
-    dictionary = Dictionary(content)
-    labels = Labels(content)
+    dictionary = ProfileDictionary(content)
+    labels = SampleLabels(content)
     samples_of: dict[tuple[int, Weight], bytearray] = {}
     for sample in read_samples(content, labels.parse):
         known = _sample(dictionary, sample, content.steps(sample.kind), labels.format(sample))
@@ -53,13 +53,13 @@ def write(content: Content, file: IO[bytes], weight: Weight) -> None:
     file.write(message(_DICTIONARY, dictionary.message()))
 
 
-def _sample(dictionary: Dictionary, sample: Sample, steps: tuple[int, ...], labels: dict[str, str]) -> bytes:
+def _sample(dictionary: ProfileDictionary, sample: Sample, steps: tuple[int, ...], labels: dict[str, str]) -> bytes:
     """Return a sample without its value."""
     attributes = [dictionary.attribute(key, value) for key, value in labels.items()]
     return integer(1, dictionary.stack(steps)) + packed(2, attributes)
 
 
-def _resource(content: Content, capture: CaptureRow) -> bytes:
+def _resource(content: ExportContent, capture: CaptureRow) -> bytes:
     """Return the recorded process as a resource, with OpenTelemetry's attribute names."""
     metadata = content.metadata[capture.id]
     encoded = {
@@ -80,10 +80,10 @@ _Key = TypeVar("_Key")
 _MAPPING_TABLE, _LOCATION_TABLE, _FUNCTION_TABLE, _LINK_TABLE, _TEXT_TABLE, _ATTRIBUTE_TABLE, _STACK_TABLE = range(1, 8)
 
 
-class Dictionary:
+class ProfileDictionary:
     """Assigns numbers; it is written after all samples."""
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: ExportContent) -> None:
         self._content = content
         self._texts = {"": 0}
         self._attributes: dict[tuple[str, str], int] = {}
@@ -126,7 +126,7 @@ class Dictionary:
     def _location(self, step: int) -> int:
         return _assign_number(self._locations, step)
 
-    def _encode_location(self, number: int, step: Step) -> bytes:
+    def _encode_location(self, number: int, step: ExportedFrame) -> bytes:
         key = step.name, step.symbol, step.path or step.defined_in, step.first_line
         line = integer(1, _assign_number(self._functions, key)) + integer(2, step.line)
         encoded = message(3, line)

@@ -23,7 +23,7 @@ except ImportError as error:
     ) from error
 
 if TYPE_CHECKING:
-    from framedex.export.content import Content
+    from framedex.export.content import ExportContent
 
 _GROUP_ROWS = 20_000  # rows per row group
 _INTEGER_COLUMNS = {
@@ -41,7 +41,7 @@ _INTEGER_COLUMNS = {
 }
 
 
-def write(content: Content, files: dict[str, IO[bytes]]) -> None:
+def write(content: ExportContent, files: dict[str, IO[bytes]]) -> None:
     """Write each table to its file."""
     kinds = content.calls.kinds.values()
     stacks: dict[tuple[int, ...], int] = {}

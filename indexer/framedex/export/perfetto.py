@@ -19,12 +19,12 @@ from typing import IO, TYPE_CHECKING, Any
 from framedex import words
 from framedex.errortext import error_name
 from framedex.export.collapsed import format_step
-from framedex.export.content import Begin, End, read_events
+from framedex.export.content import CallBegin, CallEnd, read_events
 from framedex.export.protobuf import double, fixed64, integer, message, text
 from framedex.export.samples import format_line
 
 if TYPE_CHECKING:
-    from framedex.export.content import Content, Step
+    from framedex.export.content import ExportContent, ExportedFrame
     from framedex.export.formats import Weight
     from framedex.model import CaptureRow, DeviceMemory
     from framedex.model.totals import KindRow, LinkRow
@@ -41,7 +41,7 @@ _COMPRESSION_BYTES = 1 << 20
 _IS_SEQUENCE, _IS_NEEDED = integer(_SEQUENCE, 1), integer(_FLAGS, _NEEDED)
 
 
-def write(content: Content, file: IO[bytes], weight: Weight) -> None:
+def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
     """Write the trace; `weight` is ignored."""
     trace = _Trace(content, file)
     trace.begin()
@@ -53,12 +53,12 @@ def write(content: Content, file: IO[bytes], weight: Weight) -> None:
 class _Trace:
     """A trace under construction. Interned data is in the first packet that refers to it."""
 
-    def __init__(self, content: Content, file: IO[bytes]) -> None:
+    def __init__(self, content: ExportContent, file: IO[bytes]) -> None:
         self._content = content
         self._file = file
         self._packets = bytearray()
-        self._interned = Interned(content)
-        self._tracks = Tracks(content)
+        self._interned = InterningTable(content)
+        self._tracks = TrackNumbers(content)
         self._began = {capture.id: content.start_unix_ns(capture.id) for capture in content.captures}
         self._slices: dict[int, bytes] = {}
         self._ends: dict[int, tuple[int, bytes]] = {}
@@ -79,14 +79,14 @@ class _Trace:
 
     def write_calls(self) -> None:
         """Write the begin and end of calls in time order, with flows from dispatching threads."""
-        links = _Links(self._content.calls.links())
+        links = _CallLinks(self._content.calls.links())
         for event in read_events(self._content.calls):
-            if isinstance(event, End):
+            if isinstance(event, CallEnd):
                 self._end(event)
             else:
                 self._begin_call(event, links.take(event.call))
 
-    def _begin_call(self, event: Begin, links: list[LinkRow]) -> None:
+    def _begin_call(self, event: CallBegin, links: list[LinkRow]) -> None:
         kind = event.kind
         if kind.id not in self._slices:
             self._slices[kind.id] = self._slice_fields(kind)
@@ -99,14 +99,14 @@ class _Trace:
         )
         self._event(kind.capture, event.time, encoded)
 
-    def _end(self, event: End) -> None:
+    def _end(self, event: CallEnd) -> None:
         if event.thread not in self._ends:
             encoded = integer(_TRACK, self._tracks.thread_track(event.thread)) + integer(_TYPE, _ENDS)
             self._ends[event.thread] = self._content.thread(event.thread).capture, encoded
         capture, encoded = self._ends[event.thread]
         self._event(capture, event.time, encoded)
 
-    def _write_dispatch(self, event: Begin, link: LinkRow) -> bytes:
+    def _write_dispatch(self, event: CallBegin, link: LinkRow) -> bytes:
         """Write an instant with the start of a flow on the dispatching thread; return the end of the flow."""
         flow = event.call << 16 | link.thread & 0xFFFF
         line = self._content.line_of_node(link.node)
@@ -178,7 +178,7 @@ class _Trace:
         self._packets.clear()
 
 
-class _Links:
+class _CallLinks:
     """The links of calls, in call order."""
 
     def __init__(self, links: Iterator[LinkRow]) -> None:
@@ -207,10 +207,10 @@ class _Links:
 _INTERNED_PATHS, _INTERNED_SOURCES, _INTERNED_MAPPINGS, _INTERNED_TEXTS = 17, 18, 19, 29
 
 
-class Interned:
+class InterningTable:
     """Assigns numbers, and returns new entries once."""
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: ExportContent) -> None:
         self._content = content
         self._numbers: dict[tuple[int, str], int] = {}
         self._mappings: dict[str, int] = {}
@@ -263,7 +263,7 @@ class Interned:
             self._add_entry(_INTERNED_FRAMES, integer(1, self._frames[number]) + encoded)
         return self._frames[number]
 
-    def _mapping(self, step: Step) -> int:
+    def _mapping(self, step: ExportedFrame) -> int:
         """Return the mapping of a frame: its binary, or the file of Python code, because every frame needs one."""
         path = step.module or step.path
         if path not in self._mappings:
@@ -287,10 +287,10 @@ class Interned:
 _BYTES = 3  # CounterDescriptor.Unit.UNIT_SIZE_BYTES
 
 
-class Tracks:
+class TrackNumbers:
     """Assigns numbers to tracks."""
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: ExportContent) -> None:
         self._content = content
         captures = [capture.id for capture in content.captures]
         self._processes = {capture: number for number, capture in enumerate(captures, 1)}

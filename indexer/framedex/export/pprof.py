@@ -11,11 +11,11 @@ from typing import IO, TYPE_CHECKING
 
 from framedex.export.formats import Weight
 from framedex.export.protobuf import integer, message, packed, text
-from framedex.export.samples import Labels, read_samples
+from framedex.export.samples import SampleLabels, read_samples
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
-    from framedex.export.content import Content, Step
+    from framedex.export.content import ExportContent, ExportedFrame
     from framedex.export.samples import Sample
 
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
@@ -23,14 +23,14 @@ _GZIP = 31  # makes zlib write a gzip header and trailer
 _TIME, _DURATION, _COMMENT, _DEFAULT = 9, 10, 13, 14
 
 
-def write(content: Content, file: IO[bytes], weight: Weight) -> None:
+def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
     """Write a profile whose default sample type is the given weight."""
-    out = _Compressed(file)
+    out = _GzipWriter(file)
     _Profile(content, out).write(weight)
     out.end()
 
 
-class _Compressed:
+class _GzipWriter:
     """Writes gzip-compressed data to a file; an interrupted export has no trailer."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -49,7 +49,7 @@ class _Compressed:
 class _Profile:
     """Writes samples as they come; the tables that they refer to follow at the end."""
 
-    def __init__(self, content: Content, out: _Compressed) -> None:
+    def __init__(self, content: ExportContent, out: _GzipWriter) -> None:
         self._content = content
         self._out = out
         self._strings = {"": 0}
@@ -60,7 +60,7 @@ class _Profile:
     def write(self, weight: Weight) -> None:
         for each in Weight:
             self._out.write(message(_SAMPLE_TYPE, self._string(1, each.value) + self._string(2, each.unit)))
-        labels = Labels(self._content)
+        labels = SampleLabels(self._content)
         for sample in read_samples(self._content, labels.parse):
             self._out.write(message(_SAMPLE, self._sample(sample, labels)))
         for number, location in self._locations.items():
@@ -79,7 +79,7 @@ class _Profile:
         for string in self._strings:
             self._out.write(text(_STRING, string))
 
-    def _sample(self, sample: Sample, labels: Labels) -> bytes:
+    def _sample(self, sample: Sample, labels: SampleLabels) -> bytes:
         steps = reversed(self._content.steps(sample.kind))  # innermost first
         locations = [self._locations.setdefault(number, len(self._locations) + 1) for number in steps]
         encoded = b"".join(
@@ -87,7 +87,7 @@ class _Profile:
         )
         return packed(1, locations) + packed(2, sample.values) + encoded
 
-    def _location(self, identifier: int, step: Step) -> bytes:
+    def _location(self, identifier: int, step: ExportedFrame) -> bytes:
         key = step.name, step.symbol, step.path or step.defined_in, step.first_line
         function = self._functions.setdefault(key, len(self._functions) + 1)
         mapping = b""

@@ -1,4 +1,4 @@
-"""Encoder for protocol buffers, field by field: https://protobuf.dev/programming-guides/encoding
+"""Encoder for protocol buffers, field by field (https://protobuf.dev/programming-guides/encoding).
 
 `framedex_native` has a decoder, but exports must work without the native extension.
 """

@@ -13,10 +13,10 @@ from framedex.errortext import error_name
 from framedex.export.formats import Weight
 
 if TYPE_CHECKING:
-    from framedex.export.content import Content
+    from framedex.export.content import ExportContent
     from framedex.index.ask.call.exported import Labelling
     from framedex.model import PythonLine
-    from framedex.model.totals import KindRow, Weights
+    from framedex.model.totals import CallWeights, KindRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Sample:
 
     kind: KindRow
     label: tuple[str, ...]
-    weights: Weights
+    weights: CallWeights
 
     @property
     def values(self) -> list[int]:
@@ -33,17 +33,17 @@ class Sample:
         return [weight.select(self.weights) for weight in Weight]
 
 
-def read_samples(content: Content, labelling: Labelling | None = None) -> Iterator[Sample]:
+def read_samples(content: ExportContent, labelling: Labelling | None = None) -> Iterator[Sample]:
     """Yield the calls by kind and by the label of their arguments, if `labelling` is given."""
     for (kind, label), weights in content.calls.weights(labelling).items():
         if weights.calls:
             yield Sample(content.kind(kind), label, weights)
 
 
-class Labels:
+class SampleLabels:
     """Returns the labels of samples; empty labels are left out."""
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: ExportContent) -> None:
         self._content = content
         self._devices = content.calls.devices()
 

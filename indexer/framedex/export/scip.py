@@ -16,15 +16,15 @@ from framedex import words
 from framedex.errors import FramedexError
 from framedex.export.protobuf import integer, message, packed, text
 from framedex.export.samples import read_samples
-from framedex.model.totals import Weights
+from framedex.model.totals import CallWeights
 from framedex.regularfile import read_regular
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
-    from framedex.export.content import Content, Step
+    from framedex.export.content import ExportContent, ExportedFrame
     from framedex.export.formats import Weight
     from framedex.export.samples import Sample
-    from framedex.model.totals import Weights
+    from framedex.model.totals import CallWeights
 
 
 _METADATA, _DOCUMENT, _EXTERNAL = 1, 2, 3
@@ -35,10 +35,10 @@ _LANGUAGES = {".py": "Python", ".c": "C", ".h": "CPP", ".cc": "CPP", ".cpp": "CP
 _MOST_CALLERS = 10  # maximum number of callers listed for a function
 
 
-def write(content: Content, file: IO[bytes], weight: Weight) -> None:
+def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
     """Write the index. Raises FramedexError if no stack has a file below the current folder."""
     root = Path.cwd()
-    calls = Calls(content, root)
+    calls = CallGraph(content, root)
     documents = calls.documents()
     if not documents:
         raise FramedexError(
@@ -55,9 +55,9 @@ def write(content: Content, file: IO[bytes], weight: Weight) -> None:
         file.write(message(_EXTERNAL, _symbol(calls, function)))
 
 
-def _document(calls: Calls, path: str, sites: list[Site]) -> bytes:
+def _document(calls: CallGraph, path: str, sites: list[FunctionLine]) -> bytes:
     """Return the occurrences in a file and the symbols defined in it."""
-    ranges = Ranges(Path(path))
+    ranges = LineRanges(Path(path))
     functions = calls.functions(path)
     encoded = b""
     for function in functions:
@@ -70,15 +70,15 @@ def _document(calls: Calls, path: str, sites: list[Site]) -> bytes:
     return encoded + b"".join(message(3, _symbol(calls, function)) for function in functions)
 
 
-def _occurrence(calls: Calls, ranges: Ranges, line: int, function: Function) -> bytes:
+def _occurrence(calls: CallGraph, ranges: LineRanges, line: int, function: Function) -> bytes:
     return packed(1, [line - 1, *ranges.columns(line, function.name)]) + text(2, calls.symbol(function))
 
 
-def _symbol(calls: Calls, function: Function) -> bytes:
+def _symbol(calls: CallGraph, function: Function) -> bytes:
     """Return the symbol information of a function: its callers, and the boundary functions that its lines led to."""
     callers = sorted(calls.callers(function).items(), key=lambda item: -item[1].calls)
     lines = [
-        f"- `{site.path}:{site.line}` (`{site.within}`): {_format_amount(weights)}"
+        f"- `{site.path}:{site.line}` (`{site.function}`): {_format_amount(weights)}"
         for site, weights in callers
         if site.path
     ]
@@ -93,7 +93,7 @@ def _symbol(calls: Calls, function: Function) -> bytes:
     return encoded + relationships + integer(5, _FUNCTION) + text(6, function.name)
 
 
-def _format_amount(weights: Weights) -> str:
+def _format_amount(weights: CallWeights) -> str:
     """Return the number of boundary calls and their total time as text; nested calls do not count twice."""
     return f"{words.count(weights.calls, 'call')} of the runtime, {words.duration(max(weights.time, 0))}"
 
@@ -113,31 +113,31 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """A line of a file; `within` is the function that contains it."""
+class FunctionLine:
+    """A line of a file; `function` is the function that contains it."""
 
     path: str
     line: int
-    within: str
+    function: str
 
 
-class Calls:
+class CallGraph:
     """The calls between functions on all stacks. `root` is the folder of the documents."""
 
-    def __init__(self, content: Content, root: Path) -> None:
+    def __init__(self, content: ExportContent, root: Path) -> None:
         self._content = content
         self._root = root
         self._boundaries = {kind.function: kind.boundary for kind in content.calls.kinds.values()}
         self._functions: dict[Function, None] = {}
-        self._sites: dict[Site, dict[Function, Weights]] = {}
-        self._callers: dict[Function, dict[Site, Weights]] = {}
+        self._sites: dict[FunctionLine, dict[Function, CallWeights]] = {}
+        self._callers: dict[Function, dict[FunctionLine, CallWeights]] = {}
         self._reached_boundaries: dict[Function, set[Function]] = {}
         for sample in read_samples(content):
             self._add_sample(sample)
 
-    def documents(self) -> dict[str, list[Site]]:
+    def documents(self) -> dict[str, list[FunctionLine]]:
         """Return the files below the folder that are on stacks or define functions, each with its call sites."""
-        found: dict[str, list[Site]] = {}
+        found: dict[str, list[FunctionLine]] = {}
         for site in self._sites:
             if self._is_inside(site.path):
                 found.setdefault(site.path, []).append(site)
@@ -154,11 +154,11 @@ class Calls:
             if (function.path if self._begins_inside(function) else None) == path
         ]
 
-    def callees(self, site: Site) -> dict[Function, Weights]:
+    def callees(self, site: FunctionLine) -> dict[Function, CallWeights]:
         """Return the functions called on a line, with their weights."""
         return self._sites[site]
 
-    def callers(self, function: Function) -> dict[Site, Weights]:
+    def callers(self, function: Function) -> dict[FunctionLine, CallWeights]:
         """Return the lines that called a function, with their weights."""
         return self._callers.get(function, {})
 
@@ -191,7 +191,7 @@ class Calls:
         found = {(_call_site(step), function) for step, function in zip(path_steps, functions[1:], strict=True)}
         line = self._content.line(kind)
         if line is not None:
-            found.add((Site(line.location.path, line.location.line, line.function), boundary))
+            found.add((FunctionLine(line.location.path, line.location.line, line.function), boundary))
             for step, function in zip(path_steps, functions[:-1], strict=True):
                 if (step.path, step.line) == (line.location.path, line.location.line):
                     self._reached_boundaries.setdefault(function, set()).add(boundary)
@@ -199,18 +199,18 @@ class Calls:
             _add(self._sites.setdefault(site, {}), function, sample.weights)
             _add(self._callers.setdefault(function, {}), site, sample.weights)
 
-    def _function(self, step: Step) -> Function:
+    def _function(self, step: ExportedFrame) -> Function:
         if not step.is_python and step.name in self._boundaries:
             return Function(step.name, self._boundaries[step.name], 0)
         return Function(step.name, step.defined_in or step.path or step.module, step.first_line)
 
 
-def _add(table: dict[_Key, Weights], key: _Key, weights: Weights) -> None:
-    table[key] = table.get(key, Weights()) + weights
+def _add(table: dict[_Key, CallWeights], key: _Key, weights: CallWeights) -> None:
+    table[key] = table.get(key, CallWeights()) + weights
 
 
-def _call_site(step: Step) -> Site:
-    return Site(step.path, step.line, step.name)
+def _call_site(step: ExportedFrame) -> FunctionLine:
+    return FunctionLine(step.path, step.line, step.name)
 
 
 def _escape(name: str) -> str:
@@ -221,7 +221,7 @@ def _escape(name: str) -> str:
 _LAST_NAME = re.compile(r"([A-Za-z_]\w*)(?:<.*>)?$", re.DOTALL)
 
 
-class Ranges:
+class LineRanges:
     """The current lines of a file; empty if it is unreadable."""
 
     def __init__(self, path: Path) -> None:

@@ -10,14 +10,14 @@ from framedex.export.samples import read_samples
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
-    from framedex.export.content import Content, Step
+    from framedex.export.content import ExportContent, ExportedFrame
     from framedex.export.samples import Sample
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 _UNITS = {Weight.TIME: "nanoseconds", Weight.CALLS: "none", Weight.BYTES: "bytes"}
 
 
-def write(content: Content, file: IO[bytes], weight: Weight) -> None:
+def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
     """Write one profile per thread and weight with a nonzero total; the given weight comes first."""
     threads: dict[int, list[Sample]] = {}
     for sample in read_samples(content):
@@ -41,7 +41,7 @@ def write(content: Content, file: IO[bytes], weight: Weight) -> None:
     file.write(b'],\n"shared": {"frames": [\n' + ",\n".join(frames).encode() + b"]}}\n")
 
 
-def _name(content: Content) -> str:
+def _name(content: ExportContent) -> str:
     return ", ".join(capture.command for capture in content.captures)
 
 
@@ -49,7 +49,9 @@ def _total(thread_samples: list[Sample], weight: Weight) -> int:
     return sum(weight.select(each.weights) for each in thread_samples)
 
 
-def _profile(content: Content, indices: dict[int, int], weight: Weight, thread_samples: list[Sample]) -> dict[str, Any]:
+def _profile(
+    content: ExportContent, indices: dict[int, int], weight: Weight, thread_samples: list[Sample]
+) -> dict[str, Any]:
     weighted = [(each.kind, weight.select(each.weights)) for each in thread_samples if weight.select(each.weights)]
     thread = content.thread(thread_samples[0].kind.thread)
     capture = f" of capture {thread.capture}" if len(content.captures) > 1 else ""
@@ -66,7 +68,7 @@ def _profile(content: Content, indices: dict[int, int], weight: Weight, thread_s
     }
 
 
-def _frame(step: Step) -> dict[str, Any]:
+def _frame(step: ExportedFrame) -> dict[str, Any]:
     frame: dict[str, Any] = {"name": step.name}
     if step.path:
         frame |= {"file": step.url or step.path, "line": step.line}

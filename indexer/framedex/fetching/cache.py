@@ -1,7 +1,7 @@
 """The cache of fetched sources: `framedex/sources/COMPONENT` in the user's cache folder, shared by all projects.
 
-A component's folder has its objects (`objects.git`), a checkout for each commit, named after it, and a lock held during
-a fetch. Checkouts are source folders of indexes, so nothing is removed automatically.
+A component's folder has its objects (`objects.git`), a checkout or a source map for each commit, named after it, and a
+lock held during a fetch. Checkouts are source folders of indexes, so nothing is removed automatically.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from pathlib import Path
 from framedex.errors import FramedexError
 from framedex.folders import user_folder
 from framedex.releases.roots import is_commit
+from framedex.sourcemap import ENDING
 
 _LOCK = "lock"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """The cached data of a component: its checkouts, by commit, and the total size in bytes."""
+class CachedComponent:
+    """The cached data of a component: its checkouts and source maps, by commit, and the total size in bytes."""
 
     component: str
     checkouts: tuple[Path, ...]
+    maps: tuple[Path, ...]
     size: int
 
 
@@ -36,7 +38,7 @@ class SourceCache:
     folder: Path
 
     @classmethod
-    def usual(cls) -> SourceCache:
+    def default(cls) -> SourceCache:
         """Return the user's cache. Raises FramedexError if the home folder is unknown."""
         cache = user_folder("XDG_CACHE_HOME")
         if cache is None:
@@ -47,22 +49,27 @@ class SourceCache:
         """Return the folder of a commit's checkout, which may not exist yet."""
         return self.folder / component / commit
 
+    def source_map(self, component: str, commit: str) -> Path:
+        """Return the file of a commit's source map, which may not exist yet."""
+        return self.folder / component / f"{commit}{ENDING}"
+
     def store(self, component: str) -> Path:
         """Return the folder of a component's objects."""
         return self.folder / component / "objects.git"
 
-    def others(self, checkout: Path, folders: list[str]) -> list[str]:
+    def other_checkouts(self, checkout: Path, folders: list[str]) -> list[str]:
         """Return the folders that are other checkouts of the same component in this cache."""
         beside = checkout.parent
         return [each for each in folders if Path(each).parent == beside and Path(each) != checkout]
 
-    def kept(self) -> list[Kept]:
+    def components(self) -> list[CachedComponent]:
         """Return the cached components."""
         found = []
         with suppress(OSError):
             for folder in sorted(each for each in self.folder.iterdir() if each.is_dir()):
                 checkouts = tuple(sorted(each for each in folder.iterdir() if is_commit(each.name)))
-                found.append(Kept(folder.name, checkouts, _disk_usage(folder)))
+                maps = tuple(sorted(folder.glob(f"*{ENDING}")))
+                found.append(CachedComponent(folder.name, checkouts, maps, _disk_usage(folder)))
         return found
 
     def remove(self, component: str) -> None:
@@ -73,7 +80,7 @@ class SourceCache:
                 shutil.rmtree(inside) if inside.is_dir() else inside.unlink()
 
     @contextmanager
-    def locked(self, component: str, waiting: Callable[[], object]) -> Iterator[int]:
+    def lock_component(self, component: str, waiting: Callable[[], object]) -> Iterator[int]:
         """Hold a component's lock, and yield its descriptor. `waiting` is called before blocking on another process.
 
         Raises FramedexError if the cache is not writable.

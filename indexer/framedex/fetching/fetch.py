@@ -25,17 +25,17 @@ from framedex.fetching.store import (
     files_to_write,
     write_checkout,
 )
-from framedex.fetching.suppliers import OtherCommitError
-from framedex.fetching.wanted import Wanted, jax_at
+from framedex.fetching.suppliers import WrongCommitError
+from framedex.fetching.wanted import WantedCommit, jax_at
 from framedex.folders import program_on_path
 from framedex.plaintext import printable, shell_word
-from framedex.progress import Advance, Progress
+from framedex.progress import AdvanceCallback, Progress
 from framedex.regularfile import read_regular
 from framedex.releases.builds import PIN_FILES, Build, add_pinned_commits, find_pinned_xla_commit
 from framedex.releases.roots import read_checkout, shorten_revision
 
 
-class Supplier(Protocol):
+class ObjectSource(Protocol):
     """A source of objects: a remote repository, or a local clone.
 
     Each method raises GitFailedError on failure.
@@ -46,27 +46,26 @@ class Supplier(Protocol):
         """The address of the supplier."""
         ...
 
-    def bring_commit(self, store: ObjectStore, wanted: Wanted, told: ReportProgress) -> str | None:
+    def bring_commit(self, store: ObjectStore, wanted: WantedCommit, report_progress: ReportProgress) -> str | None:
         """Fetch a commit with all its folders into a store, and return its id.
 
         None if the supplier does not have it.
         """
         ...
 
-    def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: ReportProgress) -> None:
+    def bring_contents(
+        self, store: ObjectStore, wanted: WantedCommit, contents: Sequence[str], report_progress: ReportProgress
+    ) -> None:
         """Fetch the contents of files, as many as the supplier has."""
         ...
 
 
-def find_fetched_checkout(cache: SourceCache, wanted: Wanted) -> Path | None:
+def find_fetched_checkout(cache: SourceCache, wanted: WantedCommit) -> Path | None:
     """Return the cached checkout of a commit; None if there is none. Uses no network.
 
     Raises FramedexError if the checkout is damaged.
     """
-    if wanted.pinned_by:
-        return None
-    store = ObjectStore(cache.store(wanted.component))
-    commit = wanted.commit or (store.commit_of(f"refs/tags/{wanted.tag}") if store.folder.is_dir() else None)
+    commit = _find_commit(cache, wanted)
     folder = cache.checkout(wanted.component, commit) if commit else None
     if folder is None or not folder.is_dir():
         return None
@@ -82,10 +81,29 @@ def find_fetched_checkout(cache: SourceCache, wanted: Wanted) -> Path | None:
     return folder
 
 
+def find_cached_map(cache: SourceCache, wanted: WantedCommit) -> Path | None:
+    """Return the cached source map of a commit; None if there is none. Uses no network."""
+    commit = _find_commit(cache, wanted)
+    path = cache.source_map(wanted.component, commit) if commit else None
+    return path if path is not None and path.is_file() else None
+
+
+def _find_commit(cache: SourceCache, wanted: WantedCommit) -> str | None:
+    """Return the wanted commit, for a tag as fetched; None if it is unknown."""
+    store = ObjectStore(cache.store(wanted.component))
+    if wanted.pinned_by or wanted.commit or not store.folder.is_dir():
+        return wanted.commit or None
+    return store.commit_of(f"refs/tags/{wanted.tag}")
+
+
 def pinned_in_cache(cache: SourceCache, jax_revision: str) -> str | None:
-    """Return the XLA commit that the cached checkout of a JAX commit or tag names; None without one."""
-    folder = find_fetched_checkout(cache, jax_at(jax_revision))
-    return find_pinned_xla_commit(partial(_read_text, folder)) if folder is not None else None
+    """Return the XLA commit that the fetched sources of a JAX commit or tag name; None without one."""
+    wanted = jax_at(jax_revision)
+    folder = find_fetched_checkout(cache, wanted)
+    if folder is not None:
+        return find_pinned_xla_commit(partial(_read_text, folder))
+    commit = _find_commit(cache, wanted) if find_cached_map(cache, wanted) is not None else None
+    return find_pinned_xla_commit(partial(ObjectStore(cache.store("jax")).read_text, commit)) if commit else None
 
 
 def with_cached_pins(builds: Sequence[Build]) -> Sequence[Build]:
@@ -93,7 +111,7 @@ def with_cached_pins(builds: Sequence[Build]) -> Sequence[Build]:
 
     def xla_commit_of(jax_revision: str) -> str | None:
         try:
-            return pinned_in_cache(SourceCache.usual(), jax_revision)
+            return pinned_in_cache(SourceCache.default(), jax_revision)
         except FramedexError:  # there is no cache, or it is damaged: a fetch reports that
             return None
 
@@ -107,7 +125,7 @@ def _read_text(folder: Path, file: str) -> str | None:
         return None
 
 
-def _with_pinned_commit(cache: SourceCache, wanted: Wanted) -> Wanted:
+def _with_pinned_commit(cache: SourceCache, wanted: WantedCommit) -> WantedCommit:
     commit = pinned_in_cache(cache, wanted.pinned_by)
     if commit is None:
         jax = jax_at(wanted.pinned_by)
@@ -120,7 +138,11 @@ def _with_pinned_commit(cache: SourceCache, wanted: Wanted) -> Wanted:
 
 
 def fetch_sources(
-    cache: SourceCache, wanted: Wanted, suppliers: Sequence[Supplier], progress: Progress, waiting: Callable[[], object]
+    cache: SourceCache,
+    wanted: WantedCommit,
+    suppliers: Sequence[ObjectSource],
+    progress: Progress,
+    waiting: Callable[[], object],
 ) -> Path:
     """Return the complete checkout of `wanted`, fetching it first if needed.
 
@@ -130,10 +152,10 @@ def fetch_sources(
     """
     if wanted.pinned_by:
         wanted = _with_pinned_commit(cache, wanted)
-    with cache.locked(wanted.component, waiting) as lock:
+    with cache.lock_component(wanted.component, waiting) as lock:
         if (already := find_fetched_checkout(cache, wanted)) is not None:
             return already
-        fetching = _Fetching(ObjectStore(cache.store(wanted.component), [lock]), wanted, suppliers, progress)
+        fetching = _FetchOperation(ObjectStore(cache.store(wanted.component), [lock]), wanted, suppliers, progress)
         try:
             fetching.store.prepare()
             known = replace(wanted, commit=fetching.bring_commit())
@@ -143,19 +165,21 @@ def fetch_sources(
                 with progress.task(f"Writing {wanted.title}", len(files_to_write(files))) as advance:
                     tag = "" if wanted.commit else wanted.tag
                     write_checkout(folder, fetching.store.folder, known, tag, files, [lock], advance)
-        except OtherCommitError as error:
-            raise other_commit_error(wanted, fetching.asked or wanted.repository, str(error)) from error
+        except WrongCommitError as error:
+            raise other_commit_error(wanted, fetching.supplier_address or wanted.repository, str(error)) from error
         except (GitFailedError, OSError) as error:
-            raise fetch_error(wanted, fetching.asked, str(error), fetching.store.folder) from error
+            raise fetch_error(wanted, fetching.supplier_address, str(error), fetching.store.folder) from error
         return folder
 
 
-class _Fetching:
-    """One fetch. `asked` is the address of the current supplier."""
+class _FetchOperation:
+    """One fetch. `supplier_address` is the address of the current supplier."""
 
-    def __init__(self, store: ObjectStore, wanted: Wanted, suppliers: Sequence[Supplier], progress: Progress) -> None:
+    def __init__(
+        self, store: ObjectStore, wanted: WantedCommit, suppliers: Sequence[ObjectSource], progress: Progress
+    ) -> None:
         self.store = store
-        self.asked: str | None = None
+        self.supplier_address: str | None = None
         self._wanted, self._suppliers, self._progress = wanted, suppliers, progress
 
     def bring_commit(self) -> str:
@@ -165,53 +189,53 @@ class _Fetching:
         if commit and store.has(commit):
             return commit
         for supplier in self._suppliers:
-            self.asked = supplier.address
+            self.supplier_address = supplier.address
             with self._progress.task(f"Fetching the list of files of {wanted.title}", None) as advance:
-                steps = _Steps(advance)
-                found = supplier.bring_commit(store, wanted, steps.reach)
+                steps = _ProgressSteps(advance)
+                found = supplier.bring_commit(store, wanted, steps.advance_to)
             if found is not None:
                 store.keep(found)
-                self.asked = None
+                self.supplier_address = None
                 return found
         raise GitFailedError("not our ref: it does not have the commit")
 
-    def bring_files(self, known: Wanted) -> list[TreeFile]:
+    def bring_files(self, known: WantedCommit) -> list[TreeFile]:
         """Ensure that the store has the contents of the files to write, and return all files of the commit."""
         files = self.store.files(known.commit)
         missing = self.store.missing(dict.fromkeys(file.content for file in files_to_write(files)))
         with self._progress.task(f"Fetching {known.title}", len(missing)) as advance:
-            steps = _Steps(advance, len(missing))
+            steps = _ProgressSteps(advance, len(missing))
             for supplier in self._suppliers if missing else ():
-                self.asked = supplier.address
+                self.supplier_address = supplier.address
                 steps.begin()
-                supplier.bring_contents(self.store, known, missing, steps.reach)
+                supplier.bring_contents(self.store, known, missing, steps.advance_to)
                 missing = self.store.missing(missing)
                 if not missing:
                     break
         if missing:
             raise GitFailedError(f"not our ref: it does not have the contents of {words.count(len(missing), 'file')}")
-        self.asked = None
+        self.supplier_address = None
         return files
 
 
-class _Steps:
+class _ProgressSteps:
     """Converts the object counts of successive suppliers into steps of a progress bar."""
 
-    def __init__(self, advance: Advance, total: int | None = None) -> None:
-        self._advance, self._left = advance, total
-        self._reached = 0
+    def __init__(self, advance: AdvanceCallback, total: int | None = None) -> None:
+        self._advance, self._remaining = advance, total
+        self._completed = 0
 
     def begin(self) -> None:
         """Restart counting, for the next supplier."""
-        self._reached = 0
+        self._completed = 0
 
-    def reach(self, done: int, _total: int) -> None:
-        """Advance the bar to `done` objects since `begin`."""
-        step = max(done - self._reached, 0)
-        if self._left is not None:
-            step = min(step, self._left)
-            self._left -= step
-        self._reached = max(done, self._reached)
+    def advance_to(self, done_count: int, _total: int) -> None:
+        """Advance the bar to `done_count` objects since `begin`."""
+        step = max(done_count - self._completed, 0)
+        if self._remaining is not None:
+            step = min(step, self._remaining)
+            self._remaining -= step
+        self._completed = max(done_count, self._completed)
         if step:
             self._advance(step)
 
@@ -230,51 +254,51 @@ _DAMAGED = re.compile(
 _LONGEST = 400  # maximum characters of quoted git output
 
 
-def fetch_error(wanted: Wanted, address: str | None, said: str, store: Path) -> FramedexError:
-    """Return the error for a failed git command with the output `said`; `address` is that of the remote, if any."""
+def fetch_error(wanted: WantedCommit, address: str | None, output: str, store: Path) -> FramedexError:
+    """Return the error for a failed git command with the output `output`; `address` is that of the remote, if any."""
     where = f" from {address}" if address else ""
-    quoted = printable(said if len(said) <= _LONGEST else f"{said[:_LONGEST]}...").rstrip(".")
+    quoted = printable(output if len(output) <= _LONGEST else f"{output[:_LONGEST]}...").rstrip(".")
     what = f"{wanted.title} could not be fetched{where}: {quoted}."
-    if _NO_GIT.search(said):
+    if _NO_GIT.search(output):
         return FramedexError(what, f"Install git, or bring the sources yourself.\n{manual_instructions(wanted)}")
-    if _TOO_OLD.search(said):
+    if _TOO_OLD.search(output):
         return FramedexError(what, f"git 2.31 or later is needed.\n{manual_instructions(wanted)}")
-    if _FULL.search(said):
+    if _FULL.search(output):
         return FramedexError(
             what,
             f"Make room on the disk of {store.parent}, or set XDG_CACHE_HOME to another folder;"
             " then run it again, and it goes on.",
         )
-    if address is None and _NOT_WRITABLE.search(said):
+    if address is None and _NOT_WRITABLE.search(output):
         return FramedexError(what, f"Check the permissions of {store.parent}, or set XDG_CACHE_HOME to another folder.")
-    if _DAMAGED.search(said) and (address is None or " ./objects/" in said):
+    if _DAMAGED.search(output) and (address is None or " ./objects/" in output):
         return FramedexError(
             what,
             f"What is kept in {store.parent} is damaged. `framedex sources fetch --remove {wanted.component}` takes it"
             " away; then fetch again.",
         )
-    if NOT_SERVED.search(said):
+    if NOT_SERVED.search(output):
         return FramedexError(
             what,
             "That repository does not have the commit, does not give commits by their ids, or is served as plain files."
             f" Fetch it where that is possible.\n{manual_instructions(wanted)}",
         )
-    if _NOT_ALLOWED.search(said):
+    if _NOT_ALLOWED.search(output):
         return FramedexError(what, "git cannot ask for a password here: set up a credential helper or an ssh agent.")
     return FramedexError(
         what, f"The download is kept: run the command again to continue.\n{manual_instructions(wanted)}"
     )
 
 
-def other_commit_error(wanted: Wanted, address: str, said: str) -> FramedexError:
+def other_commit_error(wanted: WantedCommit, address: str, output: str) -> FramedexError:
     """Return the error for a repository that returned another commit."""
     return FramedexError(
-        f"{address} returned another commit than {wanted.commit or wanted.tag}: {said}. It was rejected.",
+        f"{address} returned a different commit, not {wanted.commit or wanted.tag}: {output}. It was rejected.",
         f"Fetch it from its origin: {wanted.repository}.",
     )
 
 
-def manual_instructions(wanted: Wanted) -> str:
+def manual_instructions(wanted: WantedCommit) -> str:
     """Return instructions to fetch the sources on another machine and to add them here."""
     name = wanted.repository.rpartition("/")[2]
     clone = f"git clone {wanted.repository}"

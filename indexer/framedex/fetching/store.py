@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from framedex.fetching.wanted import Wanted
+from framedex.fetching.wanted import WantedCommit
 from framedex.git import Git, start_git
 from framedex.releases.builds import PIN_FILES
 from framedex.sources.files import language_of
@@ -90,6 +90,11 @@ class ObjectStore:
             files.append(TreeFile(path.decode(errors="surrogateescape"), content.decode(), mode[:3] == b"100"))
         return files
 
+    def read_text(self, commit: str, path: str) -> str | None:
+        """Return the text of a file of a commit; None if the store does not have it."""
+        found = self._query("cat-file", "blob", f"{commit}:{path}")
+        return None if found is None else found.decode(errors="replace")
+
     def folders(self, commit: str, objects: Sequence[Path]) -> list[str]:
         """Return the ids of a commit's folders, the top one first. Raises GitFailedError if they cannot be read."""
         listed = self._query("ls-tree", "-r", "-d", "-z", "--full-tree", commit, objects=objects, must=True) or b""
@@ -138,11 +143,11 @@ class GitFailedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository created by framedex, the working folder of commands. `held` are descriptors that they keep open."""
+    """A repository created by framedex, the working folder of commands. They keep `open_descriptors` open."""
 
     folder: Path
     configuration: Mapping[str, str]
-    held: Sequence[int] = ()
+    open_descriptors: Sequence[int] = ()
 
     def run(
         self,
@@ -154,7 +159,7 @@ class Repository:
         protocols: str = "",
         objects: Sequence[Path] = (),
         patience: float | None = None,
-        told: ReportProgress = lambda _done, _total: None,
+        report_progress: ReportProgress = lambda _done, _total: None,
     ) -> None:
         """Run a command with `given` or a file as input, and optionally a file as output.
 
@@ -171,12 +176,12 @@ class Repository:
                     overrides={**self.configuration, **(configuration or {})},
                     protocols=protocols,
                     objects=objects,
-                    held=self.held,
+                    held=self.open_descriptors,
                 )
             except OSError as error:
                 raise GitFailedError(str(error)) from error
         try:
-            said = _read_output(command, patience, told)
+            said = _read_output(command, patience, report_progress)
         except BaseException:
             _terminate(command)
             raise
@@ -195,7 +200,7 @@ def _open_input(given: bytes) -> IO[bytes]:
     return file
 
 
-def _read_output(command: subprocess.Popen[bytes], patience: float | None, told: ReportProgress) -> str:  # noqa: TID251
+def _read_output(command: subprocess.Popen[bytes], patience: float | None, report_progress: ReportProgress) -> str:  # noqa: TID251
     """Read a command's output until it ends, and return all but the progress, on one line."""
     assert command.stderr is not None
     source = command.stderr.fileno()
@@ -211,7 +216,7 @@ def _read_output(command: subprocess.Popen[bytes], patience: float | None, told:
             for line in [*lines, rest] if not piece else lines:
                 text = line.decode(errors="replace").strip()
                 if match := _PROGRESS.search(text):
-                    told(int(match[1]), int(match[2]))
+                    report_progress(int(match[1]), int(match[2]))
                 elif text and not _IGNORED_OUTPUT.match(text):
                     said.append(text)
             if not piece:
@@ -260,7 +265,7 @@ def files_to_write(files: Sequence[TreeFile]) -> list[TreeFile]:
 def write_checkout(
     folder: Path,
     store: Path,
-    wanted: Wanted,
+    wanted: WantedCommit,
     tag: str,
     files: Sequence[TreeFile],
     held: Sequence[int],

@@ -21,7 +21,7 @@ from pathlib import Path
 from framedex.errors import FramedexError
 from framedex.fetching.addresses import REMOTE
 from framedex.fetching.store import NOT_SERVED, SILENCE_TIMEOUT_S, GitFailedError, ObjectStore, ReportProgress
-from framedex.fetching.wanted import Wanted
+from framedex.fetching.wanted import WantedCommit
 from framedex.git import Git
 from framedex.plaintext import printable
 from framedex.releases.roots import commit_of
@@ -34,26 +34,28 @@ _FETCH = (
 )
 
 
-class OtherCommitError(Exception):
-    """A repository returned another commit than the wanted one; the text names it."""
+class WrongCommitError(Exception):
+    """A repository returned a different commit; the text names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """The repository at an address; fetches `batch` files at once, and fails after `patience` seconds of silence."""
+    """The repository at an address; fetches `batch` files at once, and fails after `timeout_s` seconds of silence."""
 
     address: str
-    patience: float = SILENCE_TIMEOUT_S
+    timeout_s: float = SILENCE_TIMEOUT_S
     batch: int = _BATCH
 
-    def bring_commit(self, store: ObjectStore, wanted: Wanted, told: ReportProgress) -> str | None:
+    def bring_commit(self, store: ObjectStore, wanted: WantedCommit, report_progress: ReportProgress) -> str | None:
         """Fetch the commit, by its id or else by its tag.
 
-        Raises OtherCommitError if the tag points to another commit.
+        Raises WrongCommitError if the tag points to another commit.
         """
-        return self._fetch_commit(store, wanted, told, "--filter=blob:none")
+        return self._fetch_commit(store, wanted, report_progress, "--filter=blob:none")
 
-    def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: ReportProgress) -> None:
+    def bring_contents(
+        self, store: ObjectStore, wanted: WantedCommit, contents: Sequence[str], report_progress: ReportProgress
+    ) -> None:
         """Fetch the contents by their ids, or the whole commit if the server does not support that."""
         for first in range(0, len(contents), self.batch):
             batch = contents[first : first + self.batch]
@@ -62,22 +64,26 @@ class Remote:
                     store,
                     *("--filter=blob:none", "--stdin", _NAME),
                     given="".join(f"{content}\n" for content in batch).encode(),
-                    told=partial(_report_from, first, told),
+                    report_progress=partial(_report_from, first, report_progress),
                 )
             except GitFailedError as error:
                 if first or not NOT_SERVED.search(str(error)):
                     raise
-                self._fetch_commit(store, wanted, told, "--no-filter")
+                self._fetch_commit(store, wanted, report_progress, "--no-filter")
                 return
-            told(first + len(batch), len(contents))
+            report_progress(first + len(batch), len(contents))
 
-    def _fetch_commit(self, store: ObjectStore, wanted: Wanted, told: ReportProgress, filtering: str) -> str:
+    def _fetch_commit(
+        self, store: ObjectStore, wanted: WantedCommit, report_progress: ReportProgress, filtering: str
+    ) -> str:
         tag = f"refs/tags/{wanted.tag}"
         references = [*([wanted.commit] if wanted.commit else []), *([tag] if wanted.tag else [])]
         for reference in references:
             target = tag if reference == tag else f"refs/framedex-fetched/{wanted.commit}"
             try:
-                self._fetch(store, filtering, "--depth=1", _NAME, f"+{reference}:{target}", told=told)
+                self._fetch(
+                    store, filtering, "--depth=1", _NAME, f"+{reference}:{target}", report_progress=report_progress
+                )
             except GitFailedError as error:
                 if reference == references[-1] or not NOT_SERVED.search(str(error)):
                     raise
@@ -85,11 +91,11 @@ class Remote:
             commit = store.commit_of(target)
             if commit is None or (wanted.commit and commit != wanted.commit):
                 store.forget(target)
-                raise OtherCommitError(f"{reference} is {commit or 'no commit'} there")
+                raise WrongCommitError(f"{reference} is {commit or 'no commit'} there")
             return commit
         raise GitFailedError("neither a commit nor a tag is known")
 
-    def _fetch(self, store: ObjectStore, *arguments: str, given: bytes = b"", told: ReportProgress) -> None:
+    def _fetch(self, store: ObjectStore, *arguments: str, given: bytes = b"", report_progress: ReportProgress) -> None:
         store.repository.run(
             *("--git-dir", ".", *_FETCH, *arguments),
             given=given,
@@ -98,17 +104,17 @@ class Remote:
                 f"remote.{_NAME}.promisor": "true",
                 f"remote.{_NAME}.partialclonefilter": "blob:none",
                 # If framedex is killed, git itself gives up on a silent server.
-                **{"http.lowSpeedLimit": "1", "http.lowSpeedTime": str(math.ceil(self.patience))},
+                **{"http.lowSpeedLimit": "1", "http.lowSpeedTime": str(math.ceil(self.timeout_s))},
                 **({"fetch.negotiationAlgorithm": "noop"} if given or "--no-filter" in arguments else {}),
             },
             protocols=":".join(REMOTE),
-            patience=self.patience,
-            told=told,
+            patience=self.timeout_s,
+            report_progress=report_progress,
         )
 
 
-def _report_from(first: int, told: ReportProgress, done: int, total: int) -> None:
-    told(first + done, first + total)
+def _report_from(first: int, report_progress: ReportProgress, done_count: int, total: int) -> None:
+    report_progress(first + done_count, first + total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,22 +141,24 @@ class Clone:
         """The folder of the clone."""
         return str(self.folder)
 
-    def bring_commit(self, store: ObjectStore, wanted: Wanted, told: ReportProgress) -> str | None:
+    def bring_commit(self, store: ObjectStore, wanted: WantedCommit, report_progress: ReportProgress) -> str | None:
         """Copy the commit with its folders; None if the clone does not have all of them."""
         commit = wanted.commit or commit_of(self.folder, f"refs/tags/{wanted.tag}")
         if commit is None or store.commit_of(commit, [self.objects]) is None:
             return None
-        self._copy(store, [commit, *store.folders(commit, [self.objects])], told)
+        self._copy(store, [commit, *store.folders(commit, [self.objects])], report_progress)
         _record_shallow_commit(store, commit)
         return commit
 
-    def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: ReportProgress) -> None:
+    def bring_contents(
+        self, store: ObjectStore, wanted: WantedCommit, contents: Sequence[str], report_progress: ReportProgress
+    ) -> None:
         """Copy the file contents that the clone has."""
         absent = set(store.missing(contents, [self.objects]))
         if here := [content for content in contents if content not in absent]:
-            self._copy(store, here, told)
+            self._copy(store, here, report_progress)
 
-    def _copy(self, store: ObjectStore, ids: Sequence[str], told: ReportProgress) -> None:
+    def _copy(self, store: ObjectStore, ids: Sequence[str], report_progress: ReportProgress) -> None:
         given = "".join(f"{each}\n" for each in ids).encode()
         with tempfile.TemporaryFile(dir=store.folder / "objects" / "pack", prefix="tmp_") as pack:
             store.repository.run(
@@ -158,7 +166,7 @@ class Clone:
                 given=given,
                 into=pack,
                 objects=[self.objects],
-                told=told,
+                report_progress=report_progress,
             )
             pack.seek(0)
             store.repository.run("--git-dir", ".", "index-pack", "--stdin", "--promisor", read_from=pack)

@@ -22,8 +22,8 @@ _SIZES = {"xla": (17, 110), "jax": (7, 37)}
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A commit of a component's repository. `commit` is empty if only the tag is known. `why` is a sentence.
+class WantedCommit:
+    """A commit of a component's repository. `commit` is empty if only the tag is known. `reason` is a sentence.
 
     `pinned_by` is the JAX commit or tag that names the commit, if nothing else does and JAX is not fetched yet.
     """
@@ -31,7 +31,7 @@ class Wanted:
     component: str
     commit: str
     tag: str
-    why: str
+    reason: str
     pinned_by: str = ""
 
     @property
@@ -63,14 +63,14 @@ class Wanted:
 
 def wanted_sources(
     names: Sequence[str], builds: Sequence[Build], states: Iterable[RootState]
-) -> tuple[list[Wanted], list[FramedexError]]:
+) -> tuple[list[WantedCommit], list[FramedexError]]:
     """Return the recorded commits of the named components that no source folder has.
 
     `names` default to `USUAL`. The second list has an error for each component with an unknown commit. A name may
     include a commit: `xla@5a9e73...`. Raises FramedexError for a name that cannot be fetched.
     """
     there = {state.component for state in states if state.matches}
-    wanted: dict[tuple[str, str], Wanted] = {}
+    wanted: dict[tuple[str, str], WantedCommit] = {}
     unknown = []
     for name in names or USUAL:
         component, _, commit = name.partition("@")
@@ -81,7 +81,7 @@ def wanted_sources(
             )
         build = next((build for build in builds if build.component == component), None)
         if commit:
-            one = Wanted(
+            one = WantedCommit(
                 NAMES[component],
                 commit,
                 "",
@@ -102,17 +102,19 @@ def wanted_sources(
                 continue
             source = jax_at(jax)
             wanted.setdefault(source.key, source)
-            one = Wanted("xla", "", "", f"{build_text(build)}; JAX {shorten_revision(jax)} names it", pinned_by=jax)
+            one = WantedCommit(
+                "xla", "", "", f"{build_text(build)}; JAX {shorten_revision(jax)} names it", pinned_by=jax
+            )
         else:
             one = _wanted_of_build(build)
         wanted.setdefault(one.key, one)
     return list(wanted.values()), unknown
 
 
-def jax_at(revision: str) -> Wanted:
+def jax_at(revision: str) -> WantedCommit:
     """Return the JAX sources at a commit or tag."""
     commit, tag = (revision, "") if is_commit(revision) else ("", revision)
-    return Wanted("jax", commit, tag, f"JAX {shorten_revision(revision)} names the XLA commit of jaxlib")
+    return WantedCommit("jax", commit, tag, f"JAX {shorten_revision(revision)} names the XLA commit of jaxlib")
 
 
 def _unknown_commit_error(build: Build) -> FramedexError:
@@ -121,9 +123,9 @@ def _unknown_commit_error(build: Build) -> FramedexError:
     )
 
 
-def _wanted_of_build(build: Build) -> Wanted:
+def _wanted_of_build(build: Build) -> WantedCommit:
     component, why = NAMES[build.component], build_text(build)
     if not is_commit(build.revision):
-        return Wanted(component, "", build.revision, why)
+        return WantedCommit(component, "", build.revision, why)
     is_release = component == "jax" and re.fullmatch(r"[\d.]+", build.version)
-    return Wanted(component, build.revision, f"jax-v{build.version}" if is_release else "", why)
+    return WantedCommit(component, build.revision, f"jax-v{build.version}" if is_release else "", why)

@@ -12,15 +12,15 @@ from framedex.lazy import export_lazily
 
 if TYPE_CHECKING:
     from framedex.ffi.joins import FfiJoins, RunJoin, Site, parse_ffi_joins, split_function
-    from framedex.ffi.model import Problem
+    from framedex.ffi.model import UnknownTarget
 
-__all__ = ["FfiJoins", "Problem", "RunJoin", "Site", "parse_ffi_joins", "split_function"]
+__all__ = ["FfiJoins", "RunJoin", "Site", "UnknownTarget", "parse_ffi_joins", "split_function"]
 
 # Queries for targets do not need the joins.
 __getattr__ = export_lazily(
     __name__,
     {
         "joins": ("FfiJoins", "RunJoin", "Site", "parse_ffi_joins", "split_function"),
-        "model": ("Problem",),
+        "model": ("UnknownTarget",),
     },
 )

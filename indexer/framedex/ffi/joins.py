@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from framedex.ffi.model import Problem
-from framedex.model import Capture, Function, Join
+from framedex.ffi.model import UnknownTarget
+from framedex.model import Capture, Function, SiteEvidence
 
 BOUNDARY = "ffi"
 _STAGES = ("instantiate", "prepare", "initialize")
@@ -54,7 +54,7 @@ class Site:
 class RunJoin:
     """The keys of the possible sites of a run: a single one unless `how` is ambiguous."""
 
-    how: Join
+    how: SiteEvidence
     sites: tuple[str, ...]
 
 
@@ -87,7 +87,7 @@ class FfiJoins:
     targets: tuple[Target, ...] = ()
     sites: Mapping[str, Site] = field(default_factory=dict)
     runs: RunJoins = field(default_factory=RunJoins)
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[UnknownTarget, ...] = ()
 
 
 def parse_ffi_joins(capture: Capture) -> FfiJoins:
@@ -183,24 +183,24 @@ def _join_run(
         # A site named by the run itself was certain at run time, although its description is not in the capture.
         named = arguments.get("site")
         return (
-            _build_join(Join.EXACT, [named])
+            _build_join(SiteEvidence.EXACT, [named])
             if isinstance(named, str)
-            else _build_join(Join.SINGLE, by_target.get(target, ()))
+            else _build_join(SiteEvidence.SINGLE, by_target.get(target, ()))
         )
     certain = [instance for instance in described if instance.how == "exact"]
     if certain:
         last = certain[-1]
         is_sure = stage != "execute" or last.fits(arguments)
-        return _build_join(Join.EXACT if is_sure else Join.AMBIGUOUS, [last.site] if last.site else [])
+        return _build_join(SiteEvidence.EXACT if is_sure else SiteEvidence.AMBIGUOUS, [last.site] if last.site else [])
     candidates = [instance for instance in described if stage != "execute" or instance.fits(arguments)]
-    return _build_join(Join.SINGLE, [each.site for each in candidates or described if each.site])
+    return _build_join(SiteEvidence.SINGLE, [each.site for each in candidates or described if each.site])
 
 
-def _build_join(how: Join, sites: Sequence[str]) -> RunJoin | None:
+def _build_join(how: SiteEvidence, sites: Sequence[str]) -> RunJoin | None:
     distinct = tuple(dict.fromkeys(sites))
     if not distinct:
         return None
-    return RunJoin(how if len(distinct) == 1 else Join.AMBIGUOUS, distinct)
+    return RunJoin(how if len(distinct) == 1 else SiteEvidence.AMBIGUOUS, distinct)
 
 
 def _parse_instance(content: Mapping[str, Any]) -> _Instance:
@@ -254,8 +254,8 @@ def _parse_target(content: Mapping[str, Any]) -> Target:
     )
 
 
-def _parse_problem(content: Mapping[str, Any]) -> Problem:
-    return Problem(
+def _parse_problem(content: Mapping[str, Any]) -> UnknownTarget:
+    return UnknownTarget(
         target=str(content.get("target")),
         platform=str(content.get("platform")),
         registered_for=_parse_texts(content.get("registered_for")),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from framedex.model import FfiSite, FunctionRow, Join, Location, PythonLine
+    from framedex.model import FfiSite, FunctionRow, Location, PythonLine, SiteEvidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,10 @@ class RunTotals:
 
 @dataclass(frozen=True, slots=True)
 class FfiSiteTotals:
-    """The runs of a site. An ambiguous run counts for every possible site, separately from the certain ones."""
+    """The runs of a site. An ambiguous run is counted at every possible site, separately from the certain runs."""
 
     site: FfiSite
-    how: Join
+    how: SiteEvidence
     totals: RunTotals
     latest_call: int | None
 
@@ -79,7 +79,7 @@ class FfiShapes:
 
 
 @dataclass(frozen=True, slots=True)
-class FfiTrouble:
+class FfiProblem:
     """An error of a target, the sites that caused it, and a remedy.
 
     `call` is the latest failed run, None if the program was not even compiled.
@@ -104,7 +104,7 @@ class FfiTarget:
     totals: RunTotals
     unjoined: int
     shapes: tuple[FfiShapes, ...]
-    troubles: tuple[FfiTrouble, ...]
+    troubles: tuple[FfiProblem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class UnfinishedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class UnknownTarget:
     """A target unknown to XLA when a program was compiled; `sites` are the keys of its call sites."""
 
     target: str

@@ -22,7 +22,7 @@ from framedex.ffi.model import Signature
 from framedex.words import count, nearest_name
 
 if TYPE_CHECKING:
-    from framedex.ffi.model import Problem, Signature
+    from framedex.ffi.model import Signature, UnknownTarget
 
 REST = "..."
 ANY = "any"
@@ -223,7 +223,7 @@ def jax_platform_name(platform: str) -> str:
     return _PLATFORMS.get(platform, platform)
 
 
-def explain_problem(problem: Problem, registered: Iterable[str] = ()) -> Explanation:
+def explain_problem(problem: UnknownTarget, registered: Iterable[str] = ()) -> Explanation:
     """Explain why a target was not found when a program that calls it was compiled; `registered` are known targets."""
     wanted = jax_platform_name(problem.platform)
     others = [jax_platform_name(platform) for platform in problem.registered_for if platform != problem.platform]

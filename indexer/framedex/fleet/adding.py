@@ -19,11 +19,11 @@ from framedex.captures import CaptureStream, capture_state, is_being_written, re
 from framedex.capturetext import all_problems
 from framedex.errors import FramedexError
 from framedex.fleet.calls import CALLS_AT_ONCE, CallsFile
-from framedex.fleet.committed import Committed, remedy, rows_of_capture
+from framedex.fleet.committed import CommittedCapture, remedy, rows_of_capture
 from framedex.fleet.drops import generation_of, read_drops
 from framedex.fleet.identities import id_of
 from framedex.fleet.marks import mark, names_going
-from framedex.fleet.naming import Names
+from framedex.fleet.naming import FrameNamer
 from framedex.fleet.origin import Origin
 from framedex.fleet.partitions import captures_in, own_name, part_of
 from framedex.fleet.place import GRACE
@@ -33,7 +33,7 @@ from framedex.fleet.tables import KEYS, column_of, write_rows
 from framedex.index.file.values import to_storable
 
 if TYPE_CHECKING:
-    from framedex.fleet.place import Place
+    from framedex.fleet.place import StoreRoot
     from framedex.progress import Progress
 
 _DAY = 86_400 * 10**9  # ns
@@ -44,7 +44,7 @@ _IN_TIME = GRACE.total_seconds() / 2  # after a longer add, files that it found 
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedCapture:
     """A capture that is now in the store. `is_new`: the store lacked it, or had it with fewer calls.
 
     `problems` are sentences about missing data and about frames that have no names on this machine.
@@ -59,39 +59,39 @@ class Added:
 
 
 def add_captures(
-    place: Place, captures: Sequence[Path], names: Names, progress: Progress
-) -> Iterator[tuple[Path, Added | FramedexError]]:
+    store: StoreRoot, captures: Sequence[Path], names: FrameNamer, progress: Progress
+) -> Iterator[tuple[Path, AddedCapture | FramedexError]]:
     """Add captures one by one. Yield each path with the added capture, or with the error that prevented it.
 
     Raises FramedexError if the store does not exist and cannot be created.
     """
-    place.begin()
+    store.begin()
     with (
         tempfile.TemporaryDirectory(prefix="framedex-fleet-") as folder,
         progress.task("Adding captures", len(captures)) as advance,
     ):
-        adding = Adding(place, names, Path(folder))
+        adding = CaptureAdder(store, names, Path(folder))
         for path in captures:
-            added = adding.added(path)
-            advance(1, calls=added.calls if isinstance(added, Added) else 0)
+            added = adding.try_add(path)
+            advance(1, calls=added.calls if isinstance(added, AddedCapture) else 0)
             yield path, added
 
 
-class Adding:
+class CaptureAdder:
     """Adds captures to a store, and caches frame names and the store's known rows between them.
 
     `folder` holds files before they are copied to the store.
     """
 
-    def __init__(self, place: Place, names: Names, folder: Path) -> None:
-        self._place = place
+    def __init__(self, store: StoreRoot, names: FrameNamer, folder: Path) -> None:
+        self._root = store
         self._names = names
         self._folder = folder
         self._known: dict[str, tuple[float, set[str]]] = {}
-        self._together: dict[str, list[Committed]] = {}
+        self._rows_by_file: dict[str, list[CommittedCapture]] = {}
         self._cleaned: set[str] = set()
 
-    def added(self, path: Path) -> Added | FramedexError:
+    def try_add(self, path: Path) -> AddedCapture | FramedexError:
         """Add a capture. Return the error if it cannot be added."""
         try:
             return self.add(path)
@@ -102,7 +102,7 @@ class Adding:
             said = error.strerror or str(error)
             return FramedexError(f"{kept} could not be written: {said}.", "Set TMPDIR to a folder with more room.")
 
-    def add(self, path: Path) -> Added:
+    def add(self, path: Path) -> AddedCapture:
         """Add a capture. Raises FramedexError if the capture cannot be read or the store cannot be written."""
         metadata = read_metadata(path)
         if metadata.foreign is not None:
@@ -113,22 +113,22 @@ class Adding:
         if is_being_written(path, metadata):
             raise FramedexError(f"{path} is still being written.", "Add it after its program has ended.")
         state = capture_state(path)
-        origin = Origin.of(metadata)
-        generation = generation_of(read_drops(self._place), origin.day, to_storable(origin.job))
+        origin = Origin.from_metadata(metadata)
+        generation = generation_of(read_drops(self._root), origin.day, to_storable(origin.job))
         name = own_name(origin, state.signature, generation)
-        known = self._committed(origin, generation)
+        known = self._committed_rows(origin, generation)
         most = max((row.calls for row in known), default=0)
         same = [row for row in known if row.signature == state.signature and row.calls == most]
         if (row := self._whole(same)) is not None:
-            return Added(path, origin, row.calls, row.stacks, is_new=False)
+            return AddedCapture(path, origin, row.calls, row.stacks, is_new=False)
         return self._write(path, origin, state.signature, generation, name, known)
 
-    def _committed(self, origin: Origin, generation: int) -> list[Committed]:
+    def _committed_rows(self, origin: Origin, generation: int) -> list[CommittedCapture]:
         """Return the store's current rows of a capture, in any state and from own or shared files."""
-        rows = rows_of_capture(self._place, origin.capture, origin.day, self._together)
+        rows = rows_of_capture(self._root, origin.capture, origin.day, self._rows_by_file)
         return [row for row in rows if row.generation == generation]
 
-    def _whole(self, same: Sequence[Committed]) -> Committed | None:
+    def _whole(self, same: Sequence[CommittedCapture]) -> CommittedCapture | None:
         """Return a row, among rows of one state, whose call files exist; None if there is no such row.
 
         Rows in shared files precede the capture's own row: see `counted`. Raises FramedexError if the capture has
@@ -136,27 +136,29 @@ class Adding:
         """
         together = [row for row in same if not row.is_own]
         for row in together or same:
-            if all(self._place.modified(f"{table}/{row.part}") is not None for table in ("call_kinds", "calls")):
+            if all(
+                self._root.modification_time(f"{table}/{row.part}") is not None for table in ("call_kinds", "calls")
+            ):
                 return row
         if together:
             raise FramedexError(
                 f"The store has a row for capture {together[0].capture}, but lacks its calls.",
-                remedy(self._place, together[0]),
+                remedy(self._root, together[0]),
             )
         return None
 
     def _write(
-        self, path: Path, origin: Origin, signature: str, generation: int, name: str, others: list[Committed]
-    ) -> Added:
+        self, path: Path, origin: Origin, signature: str, generation: int, name: str, others: list[CommittedCapture]
+    ) -> AddedCapture:
         """Write a capture whose state is not in the store yet. The store may have other states of the capture."""
-        place, partition = self._place, part_of(origin)
+        place, partition = self._root, part_of(origin)
         stream = CaptureStream(path)
         if (most := max((row.calls for row in others), default=0)) > stream.calls:
             raise FramedexError(
                 f"{path} has {words.count(stream.calls, 'call')}; the store has this capture already, with {most:,}.",
                 "It was truncated since, or is another capture with the same id. The store keeps the longer one.",
             )
-        named, unnamed = self._names.of(stream.capture)
+        named, unnamed = self._names.logical_frames(stream.capture)
         tables = StackTables(stream.capture, named)
         calls, kinds = self._folder / "calls.parquet", self._folder / "call_kinds.parquet"
         file = CallsFile(calls, origin, stream.capture, tables.ids)
@@ -193,22 +195,24 @@ class Adding:
         for folder in {captures_in(origin.day), *(f"{table}/{partition}" for table in _TABLES)} - self._cleaned:
             place.clean(folder)
             self._cleaned.add(folder)
-        return Added(path, origin, stream.row, len(stream.capture.stacks), is_new=True, problems=(*problems, *unnamed))
+        return AddedCapture(
+            path, origin, stream.row, len(stream.capture.stacks), is_new=True, problems=(*problems, *unnamed)
+        )
 
     def _put_new(self, folder: str, schema: Any, rows: dict[str, list[Row]]) -> float:
         """Write the rows that the store lacks into a file named by a hash of its rows.
 
         Return the time when the folder was listed, in s since 1970.
         """
-        looked, known = self._known_in(folder)
+        looked, known = self._known_rows(folder)
         if new := sorted(rows.keys() - known):
             file = self._folder / "rows.parquet"
             write_rows(file, schema, [row for each in new for row in rows[each]])
-            self._place.put(f"{folder}/{id_of(*new)}.parquet", file)
+            self._root.put(f"{folder}/{id_of(*new)}.parquet", file)
             known.update(new)
         return looked
 
-    def _known_in(self, folder: str) -> tuple[float, set[str]]:
+    def _known_rows(self, folder: str) -> tuple[float, set[str]]:
         """Return the time when a folder was listed, and the keys of its rows, including rows written since.
 
         Rows in files that are marked for removal are left out: the new capture must outlive those files.
@@ -217,10 +221,10 @@ class Adding:
         # `monotonic` stops while this computer sleeps; other hosts continue.
         if not 0 <= time.time() - looked < _LOOK_AGAIN:
             looked, found = time.time(), set()
-            going = names_going(self._place)
-            for name in self._place.names(folder):
+            going = names_going(self._root)
+            for name in self._root.names(folder):
                 if name not in going:
-                    found |= set(column_of(self._place, name, KEYS[folder.partition("/")[0]]))
+                    found |= set(column_of(self._root, name, KEYS[folder.partition("/")[0]]))
             self._known[folder] = looked, found
         return looked, found
 
@@ -240,9 +244,9 @@ _TABLES = ("frames", "stacks", "call_kinds", "calls")
 
 def _doubts(origin: Origin) -> Iterator[str]:
     """Yield sentences about a doubtful start time of a capture."""
-    if origin.began > time.time_ns() + _DAY:
+    if origin.started_ns > time.time_ns() + _DAY:
         yield f"Its start date, {origin.day}, is in the future: the clock of its host was wrong."
-    elif not origin.began:
+    elif not origin.started_ns:
         yield f"Its start time is missing or impossible: it is stored under {origin.day}."
 
 
@@ -256,7 +260,7 @@ def _capture_row(stream: CaptureStream, origin: Origin, misuse: dict[str, int], 
         "rank": origin.rank,
         "host": to_storable(metadata.host or ""),
         "pid": metadata.pid,
-        "started": origin.began,
+        "started": origin.started_ns,
         "command": to_storable(" ".join(metadata.argv)),
         "path": to_storable(str(stream.capture.path.absolute())),
         "calls": stream.row,

@@ -20,28 +20,28 @@ from framedex.index.write.records import FrameRecord, FunctionRecord
 from framedex.model import (
     CallBatch,
     CallKind,
+    FrameRole,
     Function,
-    How,
     KindTotals,
     Language,
     Location,
+    LocationEvidence,
     MergeOutcome,
     Metadata,
-    Role,
     Stack,
-    Stops,
+    StopReasons,
     Thread,
 )
 from framedex.releases import builds_at
-from framedex.shared.archive import DEFINITIONS, Writing
-from framedex.shared.columns import written
+from framedex.shared.archive import DEFINITIONS, ArchiveWriter
+from framedex.shared.columns import encode_batch
 from framedex.shared.contents import Definitions
-from framedex.shared.packing import packed
-from framedex.shared.tables import Tables
+from framedex.shared.packing import pack_value
+from framedex.shared.tables import FrameTables
 from framedex.sharing.told import shared_metadata
 
 if TYPE_CHECKING:
-    from framedex.fleet.asking import Asking
+    from framedex.fleet.asking import StoreConnection
 
 Integers = npt.NDArray[np.int64]
 
@@ -55,63 +55,63 @@ _MOST_CALLS = 1 << 32  # the reader holds 4 bytes for each
 _THREAD = re.compile(r"(?:(.*) \()?(\d{1,18})\)?", re.DOTALL)
 
 
-def write_pulled(asking: Asking, row: Mapping[str, Any], file: IO[bytes]) -> None:
+def write_pulled(connection: StoreConnection, row: Mapping[str, Any], file: IO[bytes]) -> None:
     """Write a capture of a store into an open file, in the format of `framedex share`.
 
     `row` is the capture's row of `captures`. Raises FramedexError if the capture is incomplete in the store, and
     OSError if the file cannot be written.
     """
-    pulled = _Pulled(asking, row)
-    with Writing(file) as writing:
+    pulled = _StoredCaptureReader(connection, row)
+    with ArchiveWriter(file) as writing:
         for number, batch in enumerate(pulled.batches()):
-            writing.add(f"calls/{number:06}", written(batch, _same, _same))
-        definitions = json.dumps(packed(pulled.definitions, _same), separators=(",", ":"))
+            writing.add(f"calls/{number:06}", encode_batch(batch, _keep_text, _keep_text))
+        definitions = json.dumps(pack_value(pulled.definitions, _keep_text), separators=(",", ":"))
         writing.add(DEFINITIONS, definitions.encode())
         writing.finish({"sources": "none", "redacted": None})
 
 
-def _same(text: str) -> str:
+def _keep_text(text: str) -> str:
     return text
 
 
-class _Pulled:
+class _StoredCaptureReader:
     """Reads the definitions and calls of one capture from a store."""
 
-    def __init__(self, asking: Asking, row: Mapping[str, Any]) -> None:
-        self._asking = asking
+    def __init__(self, connection: StoreConnection, row: Mapping[str, Any]) -> None:
+        self._connection = connection
         self._row = row
         self._metadata = Metadata.parse(row["metadata"])
         if not 0 <= row["calls"] < _MOST_CALLS:
             raise ValueError("its number of calls is out of range")
-        kinds = asking.rows(
+        kinds = connection.rows(
             "SELECT boundary, function, thread, stack, error FROM call_kinds WHERE capture = ? ORDER BY first_call",
             [row["capture"]],
         )
-        self._boundaries = _numbered((boundary, function) for boundary, function, *_ in kinds)
-        self._threads = _numbered(thread for _, _, thread, _, _ in kinds)
-        self._stacks = _numbered(stack for _, _, _, stack, _ in kinds)
+        self._boundaries = _number_distinct((boundary, function) for boundary, function, *_ in kinds)
+        self._threads = _number_distinct(thread for _, _, thread, _, _ in kinds)
+        self._stacks = _number_distinct(stack for _, _, _, stack, _ in kinds)
         self._kinds: dict[tuple[str, str, str, str, int], int] = {}
         self._arguments: dict[str, int] = {}
         self._of_rows = np.zeros(row["calls"], np.uint32)  # kinds of the calls so far, for parents' own time
-        self.definitions = self._defined()
+        self.definitions = self._read_definitions()
 
-    def _lacks(self, what: str) -> FramedexError:
+    def _incomplete_error(self, what: str) -> FramedexError:
         return FramedexError(
             f"Capture {self._row['capture']} is incomplete in the store: {what}.",
-            self._asking.remedy(self._row["capture"]),
+            self._connection.remedy(self._row["capture"]),
         )
 
     # Definitions
 
-    def _defined(self) -> Definitions:
-        stacks = self._asking.rows(
+    def _read_definitions(self) -> Definitions:
+        stacks = self._connection.rows(
             "SELECT id, frames, python, outcome, is_truncated FROM stacks WHERE id IN"
             " (SELECT stack FROM call_kinds WHERE capture = ?) ORDER BY id",
             [self._row["capture"]],
         )
         if len(stacks) != len(self._stacks):
-            raise self._lacks("stacks are missing")
-        frames = _numbered(frame for _, frames, python, _, _ in stacks for frame in (*frames, *python))
+            raise self._incomplete_error("stacks are missing")
+        frames = _number_distinct(frame for _, frames, python, _, _ in stacks for frame in (*frames, *python))
         by_id = {
             key: Stack(
                 tuple(frames[each] for each in reversed(chain)),
@@ -121,8 +121,8 @@ class _Pulled:
             )
             for key, chain, python, outcome, is_truncated in stacks
         }
-        tables = Tables()
-        named = self._named(frames, tables)
+        tables = FrameTables()
+        named = self._name_frames(frames, tables)
         return Definitions(
             metadata=shared_metadata(self._metadata, with_clock=True),
             paths=tables.paths,
@@ -133,15 +133,15 @@ class _Pulled:
             threads=tuple(_thread(label, self._metadata.pid) for label in self._threads),
             calls=self._row["calls"],
             problems=(LACKING, *json.loads(self._row["problems"])),
-            stops=Stops(),
+            stops=StopReasons(),
             builds=tuple(builds_at(tables.paths, self._metadata)),
         )
 
-    def _named(self, frames: Mapping[str, int], tables: Tables) -> tuple[tuple[Any, ...], ...]:
+    def _name_frames(self, frames: Mapping[str, int], tables: FrameTables) -> tuple[tuple[Any, ...], ...]:
         """Return the logical frames of each recorded frame, in the format of shared files."""
         of_id: dict[str, list[Any]] = {key: [] for key in frames}
         columns = 'id, language, role, function, symbol, path, line, how, module, "offset", first_line, is_returning'
-        rows = self._asking.rows(
+        rows = self._connection.rows(
             f"SELECT {columns}, depth FROM frames WHERE id IN (SELECT unnest(frames || python) FROM stacks WHERE id IN"
             " (SELECT stack FROM call_kinds WHERE capture = ?)) ORDER BY id, depth",
             [self._row["capture"]],
@@ -149,7 +149,7 @@ class _Pulled:
         for key, *row in rows:
             of_id[key].append(tables.frame(_record(*row)))
         if not all(of_id.values()):
-            raise self._lacks("frames are missing")
+            raise self._incomplete_error("frames are missing")
         return tuple(tuple(of_id[key]) for key in frames)
 
     # Calls
@@ -157,11 +157,11 @@ class _Pulled:
     def batches(self) -> Iterator[CallBatch]:
         """Yield the calls of the capture in batches. A capture without calls has one empty batch."""
         first = 0
-        for table in self._asking.calls_of(self._row["capture"]):
+        for table in self._connection.calls_of(self._row["capture"]):
             yield self._batch(first, table)
             first += len(table)
         if first != self._row["calls"]:
-            raise self._lacks(f"it has {first:,} of {words.count(self._row['calls'], 'call')}")
+            raise self._incomplete_error(f"it has {first:,} of {words.count(self._row['calls'], 'call')}")
         if not first:
             yield self._batch(0, pa.table({name: [] for name in _COLUMNS}, _COLUMNS))
 
@@ -172,7 +172,7 @@ class _Pulled:
             for name in ("call", "parent", "start", "duration")
         )
         if not np.array_equal(call, row) or np.any(parent >= row) or first + len(table) > len(self._of_rows):
-            raise self._lacks("its calls are not consecutive")
+            raise self._incomplete_error("its calls are not consecutive")
         kind, new_kinds = self._numbers_of_kinds(table)
         argument, new_arguments = self._numbers_of_arguments(table)
         self._of_rows[first : first + len(table)] = kind
@@ -208,7 +208,7 @@ class _Pulled:
         for place in np.argsort(at).tolist():
             key = tuple(value[code] for value, code in zip(values, met[place].tolist(), strict=True))
             if key[3] not in self._stacks or key[:2] not in self._boundaries or key[2] not in self._threads:
-                raise self._lacks("kinds of its calls are missing")
+                raise self._incomplete_error("kinds of its calls are missing")
             numbers[place] = self._kinds.setdefault(key, len(self._kinds))
         return numbers[of_call.reshape(-1)], list(self._kinds)[known:]
 
@@ -251,7 +251,7 @@ _COLUMNS = pa.schema(
 )
 
 
-def _numbered(values: Any) -> dict[Any, int]:
+def _number_distinct(values: Any) -> dict[Any, int]:
     """Number the distinct values in order of appearance."""
     found: dict[Any, int] = {}
     for value in values:
@@ -293,10 +293,10 @@ def _record(
     depth: int,
 ) -> FrameRecord:
     """Convert a row of `frames` into a record for the index."""
-    place = None if path is None or how is None else Location(path, line, How(how))
-    is_exact = place is not None and place.how is How.EXACT
+    place = None if path is None or how is None else Location(path, line, LocationEvidence(how))
+    is_exact = place is not None and place.how is LocationEvidence.EXACT
     named = FunctionRecord(
-        Language(language), Role(role), function, "", symbol, "", module, "", first_line, location=None
+        Language(language), FrameRole(role), function, "", symbol, "", module, "", first_line, location=None
     )
     is_python = named.language is Language.PYTHON
     return FrameRecord(
@@ -305,7 +305,7 @@ def _record(
         offset,
         depth,
         location=place if is_exact else None,
-        returning=is_returning,
+        is_returning=is_returning,
         line=line if is_python else 0,
-        found=None if is_exact else place,
+        stored_location=None if is_exact else place,
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from framedex import words
 from framedex.errors import FramedexError, raise_if_no_descriptor
 from framedex.fleet import schema
-from framedex.fleet.committed import COLUMNS, Committed, counted, is_dropped, remedy, whole_parts
+from framedex.fleet.committed import COLUMNS, CommittedCapture, is_dropped, remedy, select_counted_rows, whole_parts
 from framedex.fleet.drops import read_drops
 from framedex.fleet.libraries import duckdb, pa
 from framedex.fleet.marks import names_going
@@ -21,7 +21,7 @@ from framedex.fleet.tables import calls_in
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from framedex.fleet.place import Place
+    from framedex.fleet.place import StoreRoot
 
 _READABLE = (
     "SELECT table_name AS view, string_agg(column_name, ', ' ORDER BY column_index) AS columns FROM duckdb_columns()"
@@ -51,7 +51,7 @@ _ONE_OF_EACH = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryResult:
     """The rows of a query. `left_out` has sentences about files of the store that could not be read."""
 
     columns: tuple[str, ...]
@@ -59,22 +59,22 @@ class Answer:
     left_out: tuple[str, ...] = ()
 
 
-class SetApartError(FramedexError):
+class ForeignFilesError(FramedexError):
     """Files with the calls of some captures are not store files: later queries leave these captures out."""
 
 
-class Asking:
+class StoreConnection:
     """An open store for queries: a context manager. `address` is the store's address."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, store: StoreRoot) -> None:
         """Open a store. Raises FramedexError if there is no store, or its captures cannot be read."""
-        place.check()
-        self._place = place
-        self.address = place.address
+        store.check()
+        self._root = store
+        self.address = store.address
         self._connection = duckdb.connect(":memory:")
-        self._counted: dict[str, Committed] = {}
-        self._found: dict[str, Committed] = {}  # includes captures that were left out later
-        self._whole: set[str] = set()
+        self._current_captures: dict[str, CommittedCapture] = {}
+        self._found: dict[str, CommittedCapture] = {}  # includes captures that were left out later
+        self._whole_parts: set[str] = set()
         self.left_out: list[str] = []
         try:
             with _interruptible():
@@ -83,13 +83,13 @@ class Asking:
             self._connection.close()
             raise
 
-    def __enter__(self) -> Asking:
+    def __enter__(self) -> StoreConnection:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
 
-    def query(self, text: str | None = None) -> Answer:
+    def query(self, text: str | None = None) -> QueryResult:
         """Return the result of one SELECT; without a query, list the tables and views with their columns.
 
         Raises FramedexError if the text is not a single valid SELECT, or the store cannot be read.
@@ -98,20 +98,20 @@ class Asking:
             text = _READABLE
         else:
             self._check(text)
-        with self._told("Invalid query"):
+        with self._converting_errors("Invalid query"):
             try:
                 with self._setting_apart():
                     return self._answer(text)
-            except SetApartError:
+            except ForeignFilesError:
                 return self._answer(text)
 
-    def _answer(self, text: str) -> Answer:
+    def _answer(self, text: str) -> QueryResult:
         """Run a query in a thread. DuckDB would block Ctrl-C in the main thread."""
 
-        def answer() -> Answer:
+        def answer() -> QueryResult:
             cursor = self._connection.execute(text)
             columns = tuple(name for name, *_ in cursor.description)
-            return Answer(columns, cursor.fetchall(), tuple(self.left_out))
+            return QueryResult(columns, cursor.fetchall(), tuple(self.left_out))
 
         with ThreadPoolExecutor(1) as thread:
             try:
@@ -123,14 +123,14 @@ class Asking:
     def rows(self, text: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a query of framedex itself. Each `?` is a parameter.
 
-        Raises SetApartError if later queries leave captures out, and FramedexError if the store cannot be read.
+        Raises ForeignFilesError if later queries leave captures out, and FramedexError if the store cannot be read.
         """
-        with self._told(f"The store {self._place.address} is damaged", _AGAIN), self._setting_apart():
+        with self._converting_errors(f"The store {self._root.address} is damaged", _AGAIN), self._setting_apart():
             return self._connection.execute(text, list(parameters)).fetchall()
 
     def columns(self, text: str, parameters: Sequence[object] = ()) -> dict[str, npt.NDArray[Any]]:
         """Return the columns of a query as arrays. Raises the same errors as `rows`."""
-        with self._told(f"The store {self._place.address} is damaged", _AGAIN), self._setting_apart():
+        with self._converting_errors(f"The store {self._root.address} is damaged", _AGAIN), self._setting_apart():
             columns: dict[str, npt.NDArray[Any]] = self._connection.execute(text, list(parameters)).fetchnumpy()
             return columns
 
@@ -139,14 +139,16 @@ class Asking:
 
         Captures that are left out have no rows.
         """
-        return self._selected(table, [self._counted[capture] for capture in captures if capture in self._counted])
+        return self._selection_sql(
+            table, [self._current_captures[capture] for capture in captures if capture in self._current_captures]
+        )
 
     def remedy(self, capture: str) -> str:
         """Return a sentence about how to add a damaged capture again."""
-        return remedy(self._place, self._found[capture])
+        return remedy(self._root, self._found[capture])
 
     def _check(self, text: str) -> None:
-        with self._told("Invalid query"):
+        with self._converting_errors("Invalid query"):
             statements = self._connection.extract_statements(text)
         kinds = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
         if len(statements) != 1 or statements[0].type not in kinds:
@@ -160,27 +162,27 @@ class Asking:
         Raises FramedexError if the calls cannot be read.
         """
         try:
-            with self._place.opened(f"calls/{self._found[capture].part}") as file:
+            with self._root.open_file(f"calls/{self._found[capture].part}") as file:
                 yield from calls_in(file, {capture})
         except (pa.ArrowException, OSError) as error:
             raise FramedexError(
-                f"The store {self._place.address} cannot be read: {error}.", self.remedy(capture)
+                f"The store {self._root.address} cannot be read: {error}.", self.remedy(capture)
             ) from error
 
     def _open(self) -> None:
         """Read the small tables, create the views, and restrict queries to the store."""
-        place, connection = self._place, self._connection
+        place, connection = self._root, self._connection
         if not place.is_local:
             connection.register_filesystem(place.files)
         connection.execute("CREATE SCHEMA files")
         self._open_captures()
-        rows = list(self._counted.values())
+        rows = list(self._current_captures.values())
         folders = sorted({row.partition for row in rows})
         for table, one_of_each in _ONE_OF_EACH.items():
             self._read(table, [name for folder in folders for name in place.names(f"{table}/{folder}")])
             connection.execute(f"CREATE TABLE {table} AS {one_of_each}")
             connection.execute(f"DROP TABLE files.{table}")
-        with self._told(f"The store {place.address} is damaged", _AGAIN):
+        with self._converting_errors(f"The store {place.address} is damaged", _AGAIN):
             try:
                 if not (self._has_irregular_parts() and self._set_apart()):
                     self._open_calls()
@@ -188,37 +190,39 @@ class Asking:
                 if not self._set_apart():
                     raise
         connection.execute(Path(__file__).with_name("views.sql").read_text("utf-8"))
-        connection.execute(f"SET allowed_directories = [{_quoted(place.address)}]")
+        connection.execute(f"SET allowed_directories = [{_quote(place.address)}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
 
     def _has_irregular_parts(self) -> bool:
-        parts = {row.part for row in self._counted.values()}
-        return any(self._place.is_irregular(f"{table}/{part}") for part in parts for table in _OF_CALLS)
+        parts = {row.part for row in self._current_captures.values()}
+        return any(self._root.is_irregular(f"{table}/{part}") for part in parts for table in _OF_CALLS)
 
     def _open_calls(self) -> None:
         """Create the views of calls and call kinds, for the captures that count."""
-        rows = list(self._counted.values())
-        self._whole = whole_parts(rows)
+        rows = list(self._current_captures.values())
+        self._whole_parts = whole_parts(rows)
         for table in _OF_CALLS:
-            self._connection.execute(f"CREATE OR REPLACE VIEW {table} AS {self._selected(table, rows)}")
+            self._connection.execute(f"CREATE OR REPLACE VIEW {table} AS {self._selection_sql(table, rows)}")
 
     def _set_apart(self, *, is_read: bool = False) -> bool:
         """Leave out captures whose call files are not store files. Return whether there are such captures.
 
         `is_read`: read the files completely, not only their columns.
         """
-        drops = read_drops(self._place).values()
-        parts = dict.fromkeys(row.part for row in self._counted.values())  # captures may share one
+        drops = read_drops(self._root).values()
+        parts = dict.fromkeys(row.part for row in self._current_captures.values())  # captures may share one
         faults = {part: fault for part in parts if (fault := self._fault(part, is_read=is_read))}
         for part, fault in faults.items():
-            rows = [row for row in self._counted.values() if row.part == part]
+            rows = [row for row in self._current_captures.values() if row.part == part]
             if not all(is_dropped(row, drops) for row in rows):
                 many = f"{words.count(len(rows), 'capture')} with calls there {'is' if len(rows) == 1 else 'are'}"
                 self.left_out.append(f"{fault}: {many} left out. {self.remedy(rows[0].capture)}")
-        apart = [capture for capture, row in self._counted.items() if row.part in faults]
+        apart = [capture for capture, row in self._current_captures.items() if row.part in faults]
         if apart:
-            self._counted = {capture: row for capture, row in self._counted.items() if row.part not in faults}
+            self._current_captures = {
+                capture: row for capture, row in self._current_captures.items() if row.part not in faults
+            }
             for table in ("captures", "files.counted"):
                 self._connection.execute(f"DELETE FROM {table} WHERE list_contains(?::VARCHAR[], capture)", [apart])
             self._open_calls()
@@ -231,14 +235,14 @@ class Asking:
         except duckdb.Error as error:
             if isinstance(error, _OF_QUERY) or not (self._set_apart() or self._set_apart(is_read=True)):
                 raise
-            dropped = f"Captures of {self._place.address} were dropped during the query."
-            raise SetApartError(self.left_out[-1] if self.left_out else dropped, _AGAIN) from error
+            dropped = f"Captures of {self._root.address} were dropped during the query."
+            raise ForeignFilesError(self.left_out[-1] if self.left_out else dropped, _AGAIN) from error
 
     def _fault(self, part: str, *, is_read: bool) -> str:
         """Return why the files of a part cannot be used, as a sentence without its full stop; empty if they can."""
         for table in _OF_CALLS:
-            if self._place.is_irregular(f"{table}/{part}"):
-                return f"{self._place.url(f'{table}/{part}')} is not a store file: {_IRREGULAR}"
+            if self._root.is_irregular(f"{table}/{part}"):
+                return f"{self._root.url(f'{table}/{part}')} is not a store file: {_IRREGULAR}"
             columns = _columns(table)
             selected = ", ".join(f'"{name}"' for name, _ in columns)
             text = f"SELECT {selected} FROM {self._files([f'{table}/{part}'])}"
@@ -255,27 +259,27 @@ class Asking:
                 raise_if_no_descriptor()
                 said = str(error).splitlines()[0]
             if said:
-                return f"{self._place.url(f'{table}/{part}')} is not a store file: {said}"
+                return f"{self._root.url(f'{table}/{part}')} is not a store file: {said}"
         return ""
 
     def _open_captures(self) -> None:
         """Read the rows of captures, and keep the one that counts of each capture."""
-        place, connection = self._place, self._connection
+        place, connection = self._root, self._connection
         going = names_going(place)
-        names = place.below("captures")
+        names = place.files_below("captures")
         self._read("captures", names)
         by_url = {place.url(name): name for name in names}
         cursor = connection.execute(f"SELECT {', '.join(COLUMNS)}, filename FROM files.captures")
         rows = []
         for *row, url in cursor.fetchall():
             try:
-                rows.append(Committed.of(by_url[url], dict(zip(COLUMNS, row, strict=True))))
+                rows.append(CommittedCapture.from_row(by_url[url], dict(zip(COLUMNS, row, strict=True))))
             except (ValueError, TypeError) as error:
                 self.left_out.append(f"{url} is left out: {error}.")
         # Drops are read after the rows: files of a concurrent drop may have been missing.
-        self._counted = self._found = counted(rows, read_drops(place).values(), going)
+        self._current_captures = self._found = select_counted_rows(rows, read_drops(place).values(), going)
         connection.execute("CREATE TABLE files.counted (capture VARCHAR, file VARCHAR, part VARCHAR)")
-        counting = [(row.capture, place.url(row.file), row.part) for row in self._counted.values()]
+        counting = [(row.capture, place.url(row.file), row.part) for row in self._current_captures.values()]
         if counting:
             connection.executemany("INSERT INTO files.counted VALUES (?, ?, ?)", counting)
         columns = ", ".join(f'"{name}"' for name, _ in _columns("captures") if name not in schema.OF_FILES)
@@ -290,8 +294,8 @@ class Asking:
         """Read the rows of these files with the files' addresses. Leave out files that are not store files."""
         definition = ", ".join(f'"{name}" {kind}' for name, kind in _columns(table))
         self._connection.execute(f"CREATE TABLE files.{table} ({definition}, filename VARCHAR)")
-        irregular = {name for name in names if self._place.is_irregular(name)}  # DuckDB would block on a pipe
-        self.left_out += [f"{self._place.url(name)} is left out: {_IRREGULAR}." for name in sorted(irregular)]
+        irregular = {name for name in names if self._root.is_irregular(name)}  # DuckDB would block on a pipe
+        self.left_out += [f"{self._root.url(name)} is left out: {_IRREGULAR}." for name in sorted(irregular)]
         names = [name for name in names if name not in irregular]
         try:
             self._insert(table, names)
@@ -301,10 +305,10 @@ class Asking:
                 try:
                     self._insert(table, [name])
                 except duckdb.Error as error:
-                    if self._place.modified(name) is None:  # it was dropped or compacted
+                    if self._root.modification_time(name) is None:  # it was dropped or compacted
                         continue
                     said = str(error).splitlines()[0]
-                    self.left_out.append(f"{self._place.url(name)} is left out: it is not a store file ({said}).")
+                    self.left_out.append(f"{self._root.url(name)} is left out: it is not a store file ({said}).")
 
     def _insert(self, table: str, names: list[str]) -> None:
         if names:
@@ -315,17 +319,17 @@ class Asking:
             except duckdb.OutOfMemoryException as error:
                 raise MemoryError(str(error)) from error
 
-    def _selected(self, table: str, rows: Sequence[Committed]) -> str:
+    def _selection_sql(self, table: str, rows: Sequence[CommittedCapture]) -> str:
         """Return SQL for these captures' rows of a table. Parts in which all captures count need no filter."""
         columns = ", ".join(f'"{name}"' for name, _ in _columns(table))
-        whole = sorted({row.part for row in rows} & self._whole)
-        others = [row for row in rows if row.part not in self._whole]
+        whole = sorted({row.part for row in rows} & self._whole_parts)
+        others = [row for row in rows if row.part not in self._whole_parts]
         views = []
         if whole:
             views.append(f"SELECT {columns} FROM {self._files([f'{table}/{part}' for part in whole])}")
         if others:
-            urls = {self._place.url(f"{table}/{row.part}"): row.part for row in others}
-            parts = ", ".join(f"({_quoted(url)}, {_quoted(part)})" for url, part in sorted(urls.items()))
+            urls = {self._root.url(f"{table}/{row.part}"): row.part for row in others}
+            parts = ", ".join(f"({_quote(url)}, {_quote(part)})" for url, part in sorted(urls.items()))
             files = self._files([f"{table}/{part}" for part in sorted(set(urls.values()))], "filename = true")
             views.append(
                 f"SELECT {columns} FROM {files} f SEMI JOIN (SELECT c.capture, p.url FROM files.counted c"
@@ -338,16 +342,16 @@ class Asking:
         return " UNION ALL ".join(views)
 
     def _files(self, names: list[str], more: str = "") -> str:
-        listed = ", ".join(_quoted(self._place.url(name)) for name in names)
+        listed = ", ".join(_quote(self._root.url(name)) for name in names)
         return f"read_parquet([{listed}], hive_partitioning = false{more and f', {more}'})"
 
     @contextmanager
-    def _told(self, what: str, remedy: str = "Run without a query to list the views.") -> Iterator[None]:
+    def _converting_errors(self, what: str, remedy: str = "Run without a query to list the views.") -> Iterator[None]:
         try:
             with _interruptible():
                 yield
         except duckdb.IOException as error:
-            raise FramedexError(f"The store {self._place.address} cannot be read: {error}.", _AGAIN) from error
+            raise FramedexError(f"The store {self._root.address} cannot be read: {error}.", _AGAIN) from error
         except duckdb.Error as error:
             raise FramedexError(f"{what}: {error}.", remedy) from error
 
@@ -385,5 +389,5 @@ def _columns(table: str) -> list[tuple[str, str]]:
     return [(each.name, kinds.get(str(each.type), "VARCHAR[]")) for each in fields]
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"

@@ -56,29 +56,31 @@ class CallsFile:
     def __enter__(self) -> CallsFile:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         self._writer.close()
 
     def add(self, batch: CallBatch) -> None:
         """Write a batch of calls."""
-        self._meet(batch)
+        self._add_batch(batch)
         self._add_totals(batch)
         row = np.arange(batch.first, batch.first + len(batch))
         used, kind = np.unique(batch.kind, return_inverse=True)
         boundary, function, thread, stack, error = zip(*(self._kinds[each] for each in used.tolist()), strict=True)
         met, argument = np.unique(batch.argument, return_inverse=True)
         columns = {
-            "capture": _repeated([self._origin.capture], np.zeros(len(batch), np.int64)),
+            "capture": _encode_repeated_texts([self._origin.capture], np.zeros(len(batch), np.int64)),
             "call": pa.array(row),
             "parent": pa.array(row - batch.inside, mask=batch.inside == 0),
-            "start": pa.array(batch.start + self._origin.began),
+            "start": pa.array(batch.start + self._origin.started_ns),
             "duration": pa.array(batch.duration, mask=batch.duration < 0),
-            "boundary": _repeated(boundary, kind),
-            "function": _repeated(function, kind),
-            "thread": _repeated(thread, kind),
-            "stack": _repeated(stack, kind),
+            "boundary": _encode_repeated_texts(boundary, kind),
+            "function": _encode_repeated_texts(function, kind),
+            "thread": _encode_repeated_texts(thread, kind),
+            "stack": _encode_repeated_texts(stack, kind),
             "error": pa.array(np.array(error, np.int64)[kind]),
-            "arguments": _repeated([self._arguments[each] for each in met.tolist()], argument),
+            "arguments": _encode_repeated_texts([self._arguments[each] for each in met.tolist()], argument),
         }
         self._writer.write_table(pa.table(columns, AS_WRITTEN), row_group_size=max(len(batch), 1))
 
@@ -90,7 +92,7 @@ class CallsFile:
             for kind, sums in sorted(self._sums.items())
         ]
 
-    def _meet(self, batch: CallBatch) -> None:
+    def _add_batch(self, batch: CallBatch) -> None:
         capture = self._capture
         for kind in batch.kinds:
             function, thread = capture.functions[kind.function], capture.threads[kind.thread]
@@ -135,8 +137,8 @@ def calls_writer(path: Path) -> Any:
     )
 
 
-def _repeated(texts: Sequence[str], places: Integers) -> Any:
-    """Return the texts at these places as a dictionary column, which stores each text once."""
+def _encode_repeated_texts(texts: Sequence[str], positions: Integers) -> Any:
+    """Return the texts at these positions as a dictionary column, which stores each text once."""
     met: dict[str, int] = {}
     numbers = np.array([met.setdefault(text, len(met)) for text in texts], np.int32)
-    return pa.DictionaryArray.from_arrays(pa.array(numbers[places]), pa.array(list(met), pa.string()))
+    return pa.DictionaryArray.from_arrays(pa.array(numbers[positions]), pa.array(list(met), pa.string()))

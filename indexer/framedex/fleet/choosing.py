@@ -13,13 +13,13 @@ from framedex.index.file.values import to_storable
 from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
-    from framedex.fleet.asking import Asking
+    from framedex.fleet.asking import StoreConnection
 
 _DIGITS = frozenset("0123456789abcdef")
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class CaptureFilter:
     """A filter for captures: all given conditions must hold. `captures` are prefixes of ids.
 
     Raises FramedexError if a day is not a valid date.
@@ -36,15 +36,15 @@ class Chosen:
             if told is not None:
                 check_day(told)
 
-    def rows(self, asking: Asking) -> list[dict[str, Any]]:
+    def rows(self, connection: StoreConnection) -> list[dict[str, Any]]:
         """Return the rows of the matching captures in a store, ordered by start time.
 
         Raises FramedexError if no capture matches, or a prefix of an id does not match exactly one capture.
         """
         columns = ("capture", "day", "job", "rank", "started", "calls", "problems", "metadata")
-        found = asking.query(f"SELECT {', '.join(columns)} FROM captures ORDER BY started, capture").rows
+        found = connection.query(f"SELECT {', '.join(columns)} FROM captures ORDER BY started, capture").rows
         rows = [dict(zip(columns, row, strict=True)) for row in found]
-        ids = {_id(told, [row["capture"] for row in rows], asking) for told in self.captures}
+        ids = {_id(told, [row["capture"] for row in rows], connection) for told in self.captures}
         job = None if self.job is None else to_storable(self.job)
         chosen = [
             row
@@ -58,28 +58,30 @@ class Chosen:
         if not chosen:
             raise FramedexError(
                 f"None of the {words.count(len(rows), 'capture')} in the store matches.",
-                f"{_listing(asking)} lists them with their jobs, ranks and days.",
+                f"{_listing(connection)} lists them with their jobs, ranks and days.",
             )
         return chosen
 
 
-def _id(told: str, ids: Sequence[str], asking: Asking) -> str:
-    fits = [each for each in ids if set(told) <= _DIGITS and each.startswith(told)]
+def _id(capture_id: str, ids: Sequence[str], connection: StoreConnection) -> str:
+    fits = [each for each in ids if set(capture_id) <= _DIGITS and each.startswith(capture_id)]
     if len(fits) != 1:
         many = f"{len(fits):,} captures whose ids begin" if fits else "no capture whose id begins"
-        raise FramedexError(f"The store has {many} with {told!r}.", f"{_listing(asking)} lists them with their ids.")
+        raise FramedexError(
+            f"The store has {many} with {capture_id!r}.", f"{_listing(connection)} lists them with their ids."
+        )
     return fits[0]
 
 
-def _listing(asking: Asking) -> str:
-    return f"`framedex fleet query captures --store {shell_word(asking.address)}`"
+def _listing(connection: StoreConnection) -> str:
+    return f"`framedex fleet query captures --store {shell_word(connection.address)}`"
 
 
-def check_day(told: str) -> None:
+def check_day(day_text: str) -> None:
     """Raise FramedexError if a text is not a date as YYYY-MM-DD."""
     try:
-        is_day = date.fromisoformat(told).isoformat() == told
+        is_day = date.fromisoformat(day_text).isoformat() == day_text
     except ValueError:
         is_day = False
     if not is_day:
-        raise FramedexError(f"{told!r} is not a date.", "Write dates like 2026-11-24.")
+        raise FramedexError(f"{day_text!r} is not a date.", "Write dates like 2026-11-24.")

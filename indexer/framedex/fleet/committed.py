@@ -20,14 +20,14 @@ from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
     from framedex.fleet.drops import Drop
-    from framedex.fleet.place import Place
+    from framedex.fleet.place import StoreRoot
 
 COLUMNS = ("capture", "day", "job", "started", "calls", "stacks", "signature", "generation", "part", "shared_by")
 _ID = re.compile("[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class CommittedCapture:
     """A capture's row, and the `file` that contains it.
 
     `part` names the capture's files of calls and call kinds; `shared_by` is the number of captures in them.
@@ -57,7 +57,7 @@ class Committed:
         return self.part.rpartition("/")[0]
 
     @classmethod
-    def of(cls, file: str, row: Mapping[str, Any]) -> Committed:
+    def from_row(cls, file: str, row: Mapping[str, Any]) -> CommittedCapture:
         """Check a row of a file. Raises ValueError or TypeError if it is not a store's row."""
         row_of = cls(file, **{name: row[name] for name in COLUMNS})
         texts = (row_of.capture, row_of.day, row_of.job, row_of.signature, row_of.part)
@@ -75,87 +75,93 @@ class Committed:
         return row_of
 
 
-class NoRowsError(FramedexError):
+class NotStoreFileError(FramedexError):
     """A file in the folder of captures is not a store file."""
 
 
-class LacksError(FramedexError):
+class MissingDataError(FramedexError):
     """A store lacks data that a capture's row promises."""
 
 
-def read_committed(place: Place, name: str) -> list[Committed]:
+def read_committed(store: StoreRoot, name: str) -> list[CommittedCapture]:
     """Return the rows of a file of captures; an empty list if the file does not exist.
 
-    Raises NoRowsError if it is not a store file, and FramedexError if it cannot be read.
+    Raises NotStoreFileError if it is not a store file, and FramedexError if it cannot be read.
     """
-    content = place.read(name)
+    content = store.read(name)
     if content is None:
         return []
     try:
-        return [Committed.of(name, row) for row in table_of(content, COLUMNS).to_pylist()]
+        return [CommittedCapture.from_row(name, row) for row in table_of(content, COLUMNS).to_pylist()]
     except (pa.ArrowException, KeyError, TypeError, ValueError, OSError) as error:
         had = "the capture" if owner_of(name) else "the captures of its day"
-        raise NoRowsError(f"{place.url(name)} is not a store file.", f"Remove it, and add {had} again.") from error
+        raise NotStoreFileError(
+            f"{store.url(name)} is not a store file.", f"Remove it, and add {had} again."
+        ) from error
 
 
-def rows_of_capture(place: Place, capture: str, day: str, together: dict[str, list[Committed]]) -> list[Committed]:
+def rows_of_capture(
+    store: StoreRoot, capture: str, day: str, rows_by_capture: dict[str, list[CommittedCapture]]
+) -> list[CommittedCapture]:
     """Return the current rows of a capture that began on a day.
 
-    `together` caches the rows of shared files by name. Shared files that are not store files are skipped; queries
-    report them. Raises NoRowsError if the capture's own file is not a store file, and FramedexError if the store
+    `rows_by_capture` caches the rows of shared files by name. Shared files of other tools are skipped; queries
+    report them. Raises NotStoreFileError if the capture's own file is not a store file, and FramedexError if the store
     cannot be read.
     """
-    rows: list[Committed] = []
-    for file in place.names(captures_in(day)):
+    rows: list[CommittedCapture] = []
+    for file in store.names(captures_in(day)):
         owner = owner_of(file)
         if owner == capture:
-            rows += read_committed(place, file)
+            rows += read_committed(store, file)
         elif owner is None:
-            if file not in together:
+            if file not in rows_by_capture:
                 try:
-                    together[file] = read_committed(place, file)
-                except NoRowsError:
-                    together[file] = []
-            rows += together[file]
+                    rows_by_capture[file] = read_committed(store, file)
+                except NotStoreFileError:
+                    rows_by_capture[file] = []
+            rows += rows_by_capture[file]
     return [row for row in rows if row.capture == capture]
 
 
-def remedy(place: Place, row: Committed) -> str:
+def remedy(store: StoreRoot, row: CommittedCapture) -> str:
     """Return a sentence about how to add a damaged capture again without removing a shared file."""
     if row.is_own:
-        return f"Remove {place.url(row.file)}, and add the capture again."
-    drop = f"`framedex fleet drop --job {shell_word(row.job)} --store {shell_word(place.address)} --yes`"
+        return f"Remove {store.url(row.file)}, and add the capture again."
+    drop = f"`framedex fleet drop --job {shell_word(row.job)} --store {shell_word(store.address)} --yes`"
     return f"Its file has other captures too: drop its job ({drop}), and add the job's captures again."
 
 
-def counted(rows: Iterable[Committed], drops: Iterable[Drop], going: Collection[str]) -> dict[str, Committed]:
+def select_counted_rows(
+    rows: Iterable[CommittedCapture], drops: Iterable[Drop], marked_names: Collection[str]
+) -> dict[str, CommittedCapture]:
     """Return the row that counts of each capture, by capture id. Dropped captures have none.
 
     The row with the most calls counts. Within one state, a file that is not marked for removal wins. The choice does
     not depend on the order of the rows.
     """
-    found: dict[str, Committed] = {}
+    found: dict[str, CommittedCapture] = {}
     dropped = list(drops)
     for row in rows:
         if is_dropped(row, dropped):
             continue
         known = found.get(row.capture)
-        if known is None or _rank(row, going) > _rank(known, going):
+        if known is None or _rank(row, marked_names) > _rank(known, marked_names):
             found[row.capture] = row
     return found
 
 
-def is_dropped(row: Committed, drops: Iterable[Drop]) -> bool:
+def is_dropped(row: CommittedCapture, drops: Iterable[Drop]) -> bool:
     """Return whether a row's capture was dropped after it was added."""
     return any(row.generation < drop.generation and drop.covers(row.day, row.job) for drop in drops)
 
 
-def _rank(row: Committed, going: Collection[str]) -> tuple[Any, ...]:
+def _rank(row: CommittedCapture, marked_names: Collection[str]) -> tuple[Any, ...]:
     state = row.calls, row.signature, row.generation
-    return *state, row.file not in going, not row.is_own, row.shared_by, row.part, row.file
+    return *state, row.file not in marked_names, not row.is_own, row.shared_by, row.part, row.file
 
 
-def whole_parts(rows: Iterable[Committed]) -> set[str]:
+def whole_parts(rows: Iterable[CommittedCapture]) -> set[str]:
     """Return the parts in which every capture counts, given the rows that count."""
     parts = Counter((row.part, row.shared_by) for row in rows)
     return {part for (part, shared_by), many in parts.items() if many == shared_by}

@@ -16,26 +16,26 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.errors import FramedexError
 from framedex.fleet.calls import AS_WRITTEN, CALLS_AT_ONCE, calls_writer
-from framedex.fleet.committed import Committed, LacksError, remedy, whole_parts
+from framedex.fleet.committed import CommittedCapture, MissingDataError, remedy, whole_parts
 from framedex.fleet.identities import id_of
 from framedex.fleet.libraries import pa
 from framedex.fleet.marks import mark
 from framedex.fleet.needs import kinds_of, needed_rows
 from framedex.fleet.partitions import captures_in
 from framedex.fleet.schema import CALL_KINDS, CALLS, CAPTURES, FRAMES, STACKS
-from framedex.fleet.sweeping import State, Swept, sweep
+from framedex.fleet.sweeping import StoreState, SweepResult, sweep
 from framedex.fleet.tables import calls_in, rows_of, write_rows
 
 if TYPE_CHECKING:
-    from framedex.fleet.place import Place
+    from framedex.fleet.place import StoreRoot
     from framedex.progress import Progress
 
 CALLS_IN_A_PART = 1 << 24
-"""Most calls in a merged part: some 128 MiB. Parts with at least half of that are left alone."""
+"""The maximum number of calls in a merged part: about 128 MiB. Parts with at least half of that are left alone."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
+class CompactionResult:
     """Numbers of captures, and of parts before and after a compaction, with the removed files.
 
     `left` has the reasons why captures of some days and jobs were not merged.
@@ -44,27 +44,29 @@ class Compacted:
     captures: int
     parts_before: int
     parts: int
-    swept: Swept
+    swept: SweepResult
     left: tuple[FramedexError, ...] = ()
 
 
-def compact(place: Place, progress: Progress, most: int = CALLS_IN_A_PART) -> Compacted:
-    """Merge small files into parts of at most `most` calls, then remove unused files.
+def compact(store: StoreRoot, progress: Progress, limit: int = CALLS_IN_A_PART) -> CompactionResult:
+    """Merge small files into parts of at most `limit` calls, then remove unused files.
 
     If data of a capture is missing, its day and job are not merged. Raises FramedexError if the store fails; all
     captures that counted before still count.
     """
-    place.check()
-    before = State.of(place)
+    store.check()
+    before = StoreState.read(store)
     left: list[FramedexError] = []
     with (
         tempfile.TemporaryDirectory(prefix="framedex-fleet-") as folder,
-        progress.task("Merging calls", sum(row.calls for row in before.counted.values())) as advance,
+        progress.task("Merging calls", sum(row.calls for row in before.current.values())) as advance,
     ):
         for partition, rows in before.partitions().items():
             try:
-                _settled(place, partition, rows, lambda rows: _Compacting(place, Path(folder), rows, most).run())
-            except LacksError as error:
+                _process_partition(
+                    store, partition, rows, lambda rows: _DayCompactor(store, Path(folder), rows, limit).run()
+                )
+            except MissingDataError as error:
                 left.append(error)
             except OSError as error:
                 kept = f"Temporary files in {tempfile.gettempdir()}"
@@ -74,34 +76,36 @@ def compact(place: Place, progress: Progress, most: int = CALLS_IN_A_PART) -> Co
                 ) from error
             calls = sum(row.calls for row in rows)
             advance(calls, calls=calls)
-    swept = sweep(place)
-    after = State.of(place).counted.values()
-    parts = {row.part for row in before.counted.values()}
-    return Compacted(len(after), len(parts), len({row.part for row in after}), swept, tuple(left))
+    swept = sweep(store)
+    after = StoreState.read(store).current.values()
+    parts = {row.part for row in before.current.values()}
+    return CompactionResult(len(after), len(parts), len({row.part for row in after}), swept, tuple(left))
 
 
-def _settled(place: Place, partition: str, rows: list[Committed], work: Callable[[list[Committed]], None]) -> None:
+def _process_partition(
+    store: StoreRoot, partition: str, rows: list[CommittedCapture], work: Callable[[list[CommittedCapture]], None]
+) -> None:
     """Process the captures of a folder. If files disappear during that, retry with the captures that are left."""
     while True:
         try:
             return work(rows)
         except FramedexError:
-            now = State.of(place).partitions().get(partition, [])
+            now = StoreState.read(store).partitions().get(partition, [])
             if not now:  # all captures were dropped
                 return
             files = {name for row in rows for name in (row.file, f"calls/{row.part}", f"call_kinds/{row.part}")}
-            if now == rows or all(place.modified(name) is not None for name in files):
+            if now == rows or all(store.modification_time(name) is not None for name in files):
                 raise
             rows = now
 
 
-class _Compacting:
+class _DayCompactor:
     """Merges the captures of one day and job, given in order of their start time."""
 
-    def __init__(self, place: Place, folder: Path, rows: Sequence[Committed], most: int) -> None:
-        self._place = place
+    def __init__(self, store: StoreRoot, folder: Path, rows: Sequence[CommittedCapture], limit: int) -> None:
+        self._root = store
         self._rows = rows
-        self._most = most
+        self._most = limit
         self._file = folder / "together.parquet"
         self._partition = rows[0].partition
 
@@ -109,7 +113,7 @@ class _Compacting:
         """Write the missing files, and the rows of the captures last."""
         tables = ("calls", "call_kinds", "stacks", "frames")
         for folder in (*(f"{table}/{self._partition}" for table in tables), captures_in(self._rows[0].day)):
-            self._place.clean(folder)
+            self._root.clean(folder)
         groups = self._groups()
         if self._is_done(groups):
             return
@@ -122,7 +126,7 @@ class _Compacting:
         self._write_stacks()
         self._commit(settled)
 
-    def _groups(self) -> list[list[Committed]]:
+    def _groups(self) -> list[list[CommittedCapture]]:
         """Group the captures by their future parts. A large part stays a group of its own."""
         whole = whole_parts(self._rows)
         calls: dict[str, int] = {}
@@ -130,7 +134,7 @@ class _Compacting:
             calls[row.part] = calls.get(row.part, 0) + row.calls
         large = {part for part in whole if calls[part] >= self._most // 2}
         groups = [[row for row in self._rows if row.part == part] for part in sorted(large)]
-        group: list[Committed] = []
+        group: list[CommittedCapture] = []
         held = 0
         for row in self._rows:
             if row.part in large:
@@ -142,7 +146,7 @@ class _Compacting:
             held += row.calls
         return [*groups, group] if group else groups
 
-    def _name(self, group: Sequence[Committed]) -> str:
+    def _name(self, group: Sequence[CommittedCapture]) -> str:
         """Return the part of these captures, if it has no others; otherwise the name of a new part."""
         part = group[0].part
         if len(group) == group[0].shared_by and all(row.part == part for row in group):
@@ -150,18 +154,18 @@ class _Compacting:
         states = [(row.capture, row.signature, row.generation) for row in group]
         return f"{self._partition}/{id_of('together', *states)}.parquet"
 
-    def _is_done(self, groups: Sequence[Sequence[Committed]]) -> bool:
+    def _is_done(self, groups: Sequence[Sequence[CommittedCapture]]) -> bool:
         """Whether all files are merged already, judged by their names."""
         tables = (f"stacks/{self._partition}", f"frames/{self._partition}")
         return (
             all(self._name(group) == group[0].part for group in groups)
             and len({row.file for row in self._rows}) == 1
-            and all(len(self._place.names(table)) <= 1 for table in tables)
+            and all(len(self._root.names(table)) <= 1 for table in tables)
         )
 
-    def _write_calls(self, group: Sequence[Committed], name: str) -> None:
+    def _write_calls(self, group: Sequence[CommittedCapture], name: str) -> None:
         """Write the calls of captures, in order, and their kinds."""
-        kinds = kinds_of(self._place, group)
+        kinds = kinds_of(self._root, group)
         written: dict[str, int] = {}
         with calls_writer(self._file) as writer:
             waiting = CALLS.empty_table()
@@ -177,41 +181,41 @@ class _Compacting:
                 _write_group(writer, waiting)
         for row in group:
             if row.calls != written.get(row.capture, 0):
-                raise LacksError(
+                raise MissingDataError(
                     f"Capture {row.capture} has another number of calls than its row says, so"
                     f" {self._partition} is not compacted.",
-                    remedy(self._place, row),
+                    remedy(self._root, row),
                 )
-        self._place.put(f"calls/{name}", self._file)
+        self._root.put(f"calls/{name}", self._file)
         write_rows(self._file, CALL_KINDS, kinds)
-        self._place.put(f"call_kinds/{name}", self._file)
+        self._root.put(f"call_kinds/{name}", self._file)
 
-    def _calls(self, part: str, rows: Sequence[Committed]) -> Iterator[Any]:
-        """Yield the calls of captures in a part. Raises LacksError if they cannot be read."""
+    def _calls(self, part: str, rows: Sequence[CommittedCapture]) -> Iterator[Any]:
+        """Yield the calls of captures in a part. Raises MissingDataError if they cannot be read."""
         name = f"calls/{part}"
-        if self._place.modified(name) is None:
-            raise LacksError(f"{self._place.url(name)} is missing.", remedy(self._place, rows[0]))
+        if self._root.modification_time(name) is None:
+            raise MissingDataError(f"{self._root.url(name)} is missing.", remedy(self._root, rows[0]))
         try:
-            with self._place.opened(name) as file:
+            with self._root.open_file(name) as file:
                 yield from calls_in(file, {row.capture for row in rows})
         except (pa.ArrowException, OSError) as error:
-            said = f"{self._place.url(name)} cannot be read, so {self._partition} is not compacted: {error}."
-            raise LacksError(said, remedy(self._place, rows[0])) from error
+            said = f"{self._root.url(name)} cannot be read, so {self._partition} is not compacted: {error}."
+            raise MissingDataError(said, remedy(self._root, rows[0])) from error
 
     def _write_stacks(self) -> None:
         """Write the stacks and frames of the captures, unless a file has exactly these."""
-        needed = needed_rows(self._place, self._rows)
+        needed = needed_rows(self._root, self._rows)
         rows = {"stacks": {key: [row] for key, row in needed.stacks.items()}, "frames": needed.frames}
         for table, schema in (("stacks", STACKS), ("frames", FRAMES)):
             keys = sorted(rows[table])
             name = f"{table}/{self._partition}/{id_of(*keys)}.parquet"
-            present = self._place.names(f"{table}/{self._partition}")
+            present = self._root.names(f"{table}/{self._partition}")
             if keys and name not in present:
-                mark(self._place, present)
+                mark(self._root, present)
                 write_rows(self._file, schema, [row for key in keys for row in rows[table][key]])
-                self._place.put(name, self._file)
+                self._root.put(name, self._file)
 
-    def _commit(self, settled: Sequence[Committed]) -> None:
+    def _commit(self, settled: Sequence[CommittedCapture]) -> None:
         """Write the rows of the captures into one file, which makes the other files count.
 
         A single capture whose part is unchanged keeps its row.
@@ -221,13 +225,13 @@ class _Compacting:
         told = {
             (file, row["capture"]): row
             for file in {row.file for row in self._rows}
-            for row in rows_of(self._place, file, CAPTURES)
+            for row in rows_of(self._root, file, CAPTURES)
         }
         rows: list[dict[str, Any]] = []
         for old, new in zip(sorted(self._rows, key=_key), sorted(settled, key=_key), strict=True):
             if (row := told.get((old.file, old.capture))) is None:
-                raise LacksError(
-                    f"{self._place.url(old.file)} changed during the compaction.", remedy(self._place, old)
+                raise MissingDataError(
+                    f"{self._root.url(old.file)} changed during the compaction.", remedy(self._root, old)
                 )
             rows.append(row | {"part": new.part, "shared_by": new.shared_by})
         name = id_of("together", *((row["capture"], row["signature"], row["generation"], row["part"]) for row in rows))
@@ -239,11 +243,11 @@ class _Compacting:
         going = {row.file for row in self._rows} | {
             f"{table}/{part}" for table in ("calls", "call_kinds") for part in parts
         }
-        mark(self._place, going - {file})
-        self._place.put(file, self._file)
+        mark(self._root, going - {file})
+        self._root.put(file, self._file)
 
 
-def _key(row: Committed) -> tuple[int, str]:
+def _key(row: CommittedCapture) -> tuple[int, str]:
     return row.started, row.capture
 
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from framedex.fleet.drops import Drop, write_drop
-from framedex.fleet.sweeping import State, Swept, sweep
+from framedex.fleet.sweeping import StoreState, SweepResult, sweep
 
 if TYPE_CHECKING:
-    from framedex.fleet.place import Place
+    from framedex.fleet.place import StoreRoot
 
 
 @dataclass(frozen=True, slots=True)
-class Dropping:
+class DropExtent:
     """The extent of a drop: numbers of captures, jobs and calls, and the first and last day."""
 
     captures: int
@@ -23,22 +23,22 @@ class Dropping:
     last_day: str
 
 
-def to_drop(place: Place, before: str | None, job: str | None) -> Dropping | None:
+def to_drop(store: StoreRoot, before: str | None, job: str | None) -> DropExtent | None:
     """Return the extent of a drop; None if it matches no capture. Raises FramedexError if the store fails."""
-    place.check()
+    store.check()
     drop = Drop(before, job, 0)
-    rows = [row for row in State.of(place).counted.values() if drop.covers(row.day, row.job)]
+    rows = [row for row in StoreState.read(store).current.values() if drop.covers(row.day, row.job)]
     if not rows:
         return None
     days = sorted(row.day for row in rows)
-    return Dropping(len(rows), len({row.job for row in rows}), sum(row.calls for row in rows), days[0], days[-1])
+    return DropExtent(len(rows), len({row.job for row in rows}), sum(row.calls for row in rows), days[0], days[-1])
 
 
-def drop(place: Place, before: str | None, job: str | None) -> Swept:
+def drop(store: StoreRoot, before: str | None, job: str | None) -> SweepResult:
     """Drop the captures before a day (None: of all days) and of a job (None: of all jobs), and remove their files.
 
     Files of an interrupted drop are removed too. Raises FramedexError if the store fails; a recorded drop stays valid.
     """
-    if to_drop(place, before, job) is not None:
-        write_drop(place, before, job)
-    return sweep(place)
+    if to_drop(store, before, job) is not None:
+        write_drop(store, before, job)
+    return sweep(store)

@@ -13,7 +13,7 @@ from framedex.errors import FramedexError
 from framedex.fleet.identities import id_of
 
 if TYPE_CHECKING:
-    from framedex.fleet.place import Place
+    from framedex.fleet.place import StoreRoot
 
 FOLDER = "drops"
 _MOST = 1 << 31  # generations; rows have them in 64 bits
@@ -21,7 +21,10 @@ _MOST = 1 << 31  # generations; rows have them in 64 bits
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A drop: captures before a day (None: of all days) and of a job (None: of all jobs) count from `generation` on."""
+    """A drop of the captures before a day (None: all days) of a job (None: all jobs).
+
+    Captures that are added later have at least `generation`.
+    """
 
     before: str | None
     job: str | None
@@ -31,17 +34,17 @@ class Drop:
         """Whether the drop applies to captures of a day and a job."""
         return (self.before is None or day < self.before) and (self.job is None or job == self.job)
 
-    def is_beyond(self, other: Drop) -> bool:
+    def includes(self, other: Drop) -> bool:
         """Whether this drop includes all that another one drops."""
         days = self.before is None or (other.before is not None and other.before <= self.before)
         return days and self.job in (None, other.job) and self.generation >= other.generation
 
 
-def read_drops(place: Place) -> dict[str, Drop]:
+def read_drops(store: StoreRoot) -> dict[str, Drop]:
     """Return the drops by file name. Raises FramedexError if a file is malformed."""
     found = {}
-    for name in place.names(FOLDER, ".json"):
-        content = place.read(name)
+    for name in store.names(FOLDER, ".json"):
+        content = store.read(name)
         if content is None:
             continue
         try:
@@ -53,7 +56,7 @@ def read_drops(place: Place) -> dict[str, Drop]:
                 raise ValueError("the generation is out of range")
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise FramedexError(
-                f"{place.url(name)} is not a valid record of a drop.", "Remove it, and repeat the drop."
+                f"{store.url(name)} is not a valid record of a drop.", "Remove it, and repeat the drop."
             ) from error
         found[name] = drop
     return found
@@ -64,13 +67,13 @@ def generation_of(drops: dict[str, Drop], day: str, job: str) -> int:
     return max((drop.generation for drop in drops.values() if drop.covers(day, job)), default=0)
 
 
-def write_drop(place: Place, before: str | None, job: str | None) -> None:
+def write_drop(store: StoreRoot, before: str | None, job: str | None) -> None:
     """Record a drop in a file, and remove the files of drops that it includes."""
-    drops = read_drops(place)
+    drops = read_drops(store)
     drop = Drop(before, job, 1 + max((each.generation for each in drops.values()), default=0))
     content = json.dumps(asdict(drop)).encode()
     name = f"{FOLDER}/{id_of(*asdict(drop).values())}.json"
-    place.put_bytes(name, content + b"\n")
+    store.put_bytes(name, content + b"\n")
     for other, each in drops.items():
-        if drop.is_beyond(each):
-            place.remove(other)
+        if drop.includes(each):
+            store.remove(other)

@@ -14,24 +14,24 @@ from typing import TYPE_CHECKING
 from framedex.fleet.identities import id_of
 
 if TYPE_CHECKING:
-    from framedex.fleet.place import Place
+    from framedex.fleet.place import StoreRoot
 
 FOLDER = "going"
 
 
-def mark(place: Place, names: Iterable[str]) -> None:
+def mark(store: StoreRoot, names: Iterable[str]) -> None:
     """Mark files for removal."""
     listed = sorted(names)
     if listed:
         content = json.dumps(listed, indent=0).encode() + b"\n"
-        place.put_bytes(f"{FOLDER}/{id_of(*listed)}.json", content)
+        store.put_bytes(f"{FOLDER}/{id_of(*listed)}.json", content)
 
 
-def marks(place: Place) -> dict[str, tuple[datetime, list[str]]]:
+def marks(store: StoreRoot) -> dict[str, tuple[datetime, list[str]]]:
     """Return the time and the marked files of each mark, by its name. A malformed mark marks no file."""
     found = {}
-    for name in place.names(FOLDER, ".json"):
-        content, when = place.read(name), place.modified(name)
+    for name in store.names(FOLDER, ".json"):
+        content, when = store.read(name), store.modification_time(name)
         if content is None or when is None:
             continue
         try:
@@ -42,6 +42,6 @@ def marks(place: Place) -> dict[str, tuple[datetime, list[str]]]:
     return found
 
 
-def names_going(place: Place) -> set[str]:
+def names_going(store: StoreRoot) -> set[str]:
     """Return the names of all marked files."""
-    return {name for _, names in marks(place).values() for name in names}
+    return {name for _, names in marks(store).values() for name in names}

@@ -9,17 +9,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.binaries import KeptBinaries
+from framedex.binaries import BinaryStore
 from framedex.errors import FramedexError
 from framedex.fleet.identities import frame_ids
 from framedex.index import Index, Store
 from framedex.ingest.captures import build_capture_record
 from framedex.ingest.locations import locate_functions
-from framedex.ingest.naming import Namer
+from framedex.ingest.naming import CaptureFrameNamer
 from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.ingest.release_maps import mark_stale_for_release_maps
 from framedex.model import NativeFrame, Stack
-from framedex.progress import Silence
+from framedex.progress import SilentProgress
 from framedex.sharing.naming import IndexedNames
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class _Definitions:
     capture: Capture
 
 
-class Names:
+class FrameNamer:
     """Names frames with temporary indexes without calls: a context manager.
 
     Each index is for frames of one capture, so names do not depend on earlier captures.
@@ -44,18 +44,18 @@ class Names:
         """Create the temporary folder."""
         self._folder = tempfile.TemporaryDirectory(prefix="framedex-fleet-")
         self._path = Path(self._folder.name) / "names.db"
-        self._binaries = RecordedBinaries(kept=KeptBinaries())
-        self._namer = Namer(self._binaries)
+        self._binaries = RecordedBinaries(kept=BinaryStore())
+        self._namer = CaptureFrameNamer(self._binaries)
         self._known: dict[str, Logical] = {}
-        self._standing: dict[tuple[str, frozenset[str]], Logical] = {}
+        self._named_frames: dict[tuple[str, frozenset[str]], Logical] = {}
 
-    def __enter__(self) -> Names:
+    def __enter__(self) -> FrameNamer:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._folder.cleanup()
 
-    def of(self, capture: Capture) -> tuple[Sequence[Logical], tuple[str, ...]]:
+    def logical_frames(self, capture: Capture) -> tuple[Sequence[Logical], tuple[str, ...]]:
         """Return the logical frames of each recorded frame, outermost first, and sentences about unnamed frames.
 
         Without debug information, the callees of a frame in this capture determine its line.
@@ -64,38 +64,38 @@ class Names:
         new = [place for place, key in enumerate(ids) if key not in self._known]
         problems: tuple[str, ...] = ()
         if new:
-            named, problems = self._named(capture, new)
+            named, problems = self._name_frames(capture, new)
             self._known |= {ids[place]: logical for place, logical in zip(new, named, strict=True)}
-        standing = self._standing_in(capture, ids)
+        standing = self._callee_dependent_frames(capture, ids)
         return [standing.get(place, self._known[key]) for place, key in enumerate(ids)], problems
 
-    def _standing_in(self, capture: Capture, ids: Sequence[str]) -> Mapping[int, Logical]:
+    def _callee_dependent_frames(self, capture: Capture, ids: Sequence[str]) -> Mapping[int, Logical]:
         """Return the logical frames, by place, of the frames whose line depends on their callees."""
         calling = {}
         keys = {}
         for place, inward in _calling(capture).items():
             symbols = {each: self._known[ids[each]][0].function.symbol for each in inward}
-            if self._known[ids[place]][0].found is not None and any(symbols.values()):
+            if self._known[ids[place]][0].stored_location is not None and any(symbols.values()):
                 calling[place] = sorted(each for each, symbol in symbols.items() if symbol)
                 keys[place] = ids[place], frozenset(filter(None, symbols.values()))
-        if new := [place for place, key in keys.items() if key not in self._standing]:
+        if new := [place for place, key in keys.items() if key not in self._named_frames]:
             called = sorted({each for place in new for each in calling[place]} - {*new})
             pairs = [(inner, place) for place in new for inner in calling[place]]
-            named, _ = self._named(capture, [*new, *called], pairs)
-            self._standing |= {keys[place]: logical for place, logical in zip(new, named, strict=False)}
-        return {place: self._standing[key] for place, key in keys.items()}
+            named, _ = self._name_frames(capture, [*new, *called], pairs)
+            self._named_frames |= {keys[place]: logical for place, logical in zip(new, named, strict=False)}
+        return {place: self._named_frames[key] for place, key in keys.items()}
 
-    def _named(
-        self, capture: Capture, places: Sequence[int], stacks: Sequence[tuple[int, int]] = ()
+    def _name_frames(
+        self, capture: Capture, positions: Sequence[int], stacks: Sequence[tuple[int, int]] = ()
     ) -> tuple[Sequence[Logical], tuple[str, ...]]:
         """Return the logical frames at some places of a capture, and sentences about unnamed frames.
 
         `stacks` has pairs of places: a callee and its caller.
         """
-        number = {place: at for at, place in enumerate(places)}
+        number = {place: at for at, place in enumerate(positions)}
         only = replace(
             capture,
-            frames=tuple(capture.frames[place] for place in places),
+            frames=tuple(capture.frames[place] for place in positions),
             stacks=tuple(Stack((number[inner], number[outer])) for inner, outer in stacks),
             functions=(),
             descriptions=(),
@@ -109,7 +109,7 @@ class Names:
                 assert writer is not None  # a capture without a signature is always rewritten
                 writer.finish()
                 with store.transaction():
-                    locate_functions(store.sources, Silence(), self._binaries)
+                    locate_functions(store.sources, SilentProgress(), self._binaries)
                 with Index.open(self._path) as index:
                     return IndexedNames(_Definitions(only), index.capture(writer.id)).frames(), problems
         except FramedexError as error:

@@ -8,43 +8,43 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from framedex.fleet.committed import Committed, LacksError, remedy
+from framedex.fleet.committed import CommittedCapture, MissingDataError, remedy
 from framedex.fleet.identities import id_of
 from framedex.fleet.schema import CALL_KINDS, FRAMES, STACKS
 from framedex.fleet.tables import rows_of
 
 if TYPE_CHECKING:
-    from framedex.fleet.place import Place
+    from framedex.fleet.place import StoreRoot
     from framedex.fleet.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class NeededRows:
     """Rows of stacks by id, and rows of frames by description."""
 
     stacks: dict[str, Row]
     frames: dict[str, list[Row]]
 
 
-def needed_rows(place: Place, captures: Sequence[Committed]) -> Needed:
+def needed_rows(store: StoreRoot, captures: Sequence[CommittedCapture]) -> NeededRows:
     """Return the stacks and frames that these captures need. The captures are of one day and job.
 
-    Raises LacksError if the kinds of their calls are missing, because these name the stacks.
+    Raises MissingDataError if the kinds of their calls are missing, because these name the stacks.
     """
     partition = captures[0].partition
-    wanted = {kind["stack"] for kind in kinds_of(place, captures)}
+    wanted = {kind["stack"] for kind in kinds_of(store, captures)}
     stacks: dict[str, Row] = {}
-    for name in place.names(f"stacks/{partition}"):
-        for row in rows_of(place, name, STACKS):
+    for name in store.names(f"stacks/{partition}"):
+        for row in rows_of(store, name, STACKS):
             if row["id"] in wanted and is_stack(row):
                 known = stacks.setdefault(row["id"], row)
                 if _user_frame(row) < _user_frame(known):
                     stacks[row["id"]] = row
     ids = {frame for row in stacks.values() for frame in (*row["frames"], *row["python"])}
     described: dict[str, dict[str, list[Row]]] = defaultdict(dict)
-    for name in place.names(f"frames/{partition}"):
+    for name in store.names(f"frames/{partition}"):
         told: dict[tuple[str, str], list[Row]] = defaultdict(list)
-        for row in rows_of(place, name, FRAMES):
+        for row in rows_of(store, name, FRAMES):
             if row["id"] in ids:
                 told[row["id"], row["description"]].append(row)
         for (key, description), rows in told.items():
@@ -52,19 +52,19 @@ def needed_rows(place: Place, captures: Sequence[Committed]) -> Needed:
                 described[key].setdefault(description, rows)
     frames = {}
     for of_frame in described.values():
-        best = min(of_frame, key=lambda each: (-known_of(of_frame[each]), each))
+        best = min(of_frame, key=lambda each: (-naming_score(of_frame[each]), each))
         frames[best] = of_frame[best]
-    return Needed(stacks, frames)
+    return NeededRows(stacks, frames)
 
 
-def kinds_of(place: Place, captures: Iterable[Committed]) -> list[Row]:
+def kinds_of(store: StoreRoot, captures: Iterable[CommittedCapture]) -> list[Row]:
     """Return the call kinds of captures, in the order of the captures.
 
-    Raises LacksError if the kinds of a capture do not add up to its calls.
+    Raises MissingDataError if the kinds of a capture do not add up to its calls.
     """
     found = []
     for part, group in groupby(captures, lambda row: row.part):
-        rows = rows_of(place, f"call_kinds/{part}", CALL_KINDS)
+        rows = rows_of(store, f"call_kinds/{part}", CALL_KINDS)
         of_capture: dict[str, list[Row]] = defaultdict(list)
         for row in rows:
             of_capture[row["capture"]].append(row)
@@ -72,7 +72,7 @@ def kinds_of(place: Place, captures: Iterable[Committed]) -> list[Row]:
             kinds = of_capture[capture.capture]
             if sum(kind["calls"] for kind in kinds) != capture.calls:
                 said = f"The call kinds of capture {capture.capture} do not add up to its calls"
-                raise LacksError(f"{said}, so {capture.partition} is not compacted.", remedy(place, capture))
+                raise MissingDataError(f"{said}, so {capture.partition} is not compacted.", remedy(store, capture))
             found += kinds
     return found
 
@@ -90,7 +90,7 @@ def is_description(key: str, description: str, rows: list[Row]) -> bool:
     return description == id_of(key, *told)
 
 
-def known_of(rows: Iterable[Row]) -> int:
+def naming_score(rows: Iterable[Row]) -> int:
     """Return a score for the symbols and lines in the rows of a frame."""
     return sum((row["symbol"] != "") + 2 * (row["line"] > 0) for row in rows)
 

@@ -25,26 +25,26 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class Origin:
     """The run that a capture belongs to.
 
-    `capture` is its id, a hash of its metadata: copies share an id, different captures do not. `began` is in ns since
-    1970, or 0 if the start time is missing or impossible. `day` is the day of `began` in UTC. `job` is empty and `rank`
-    None if the environment did not set them.
+    `capture` is its id, a hash of its metadata: copies share an id, different captures do not. `started_ns` is in ns
+    since 1970, or 0 if the start time is missing or impossible. `day` is the day of `started_ns` in UTC. `job` is empty
+    and `rank` None if the environment did not set them.
     """
 
     capture: str
-    began: int
+    started_ns: int
     day: str
     job: str
     rank: int | None
 
     @classmethod
-    def of(cls, metadata: Metadata) -> Origin:
+    def from_metadata(cls, metadata: Metadata) -> Origin:
         """Return the origin of a capture with this metadata."""
         told = metadata.started_unix_ns or 0
         began = told if told < _LATEST else 0
         ranks = (metadata.job.get(name, "") for name in _RANKS)
         return cls(
             capture=hashlib.sha256(metadata.text.encode("utf-8", "surrogateescape")).hexdigest()[:32],
-            began=began,
+            started_ns=began,
             day=(_EPOCH + timedelta(microseconds=began // 1000)).date().isoformat(),
             job=next((metadata.job[name] for name in _JOBS if metadata.job.get(name)), ""),
             rank=next((int(rank) for rank in ranks if _is_rank(rank)), None),

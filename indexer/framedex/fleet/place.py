@@ -34,10 +34,10 @@ _LIBRARIES = {"s3": _S3, "s3a": _S3, "gs": _GCS, "gcs": _GCS}
 _OBJECT_STORES = frozenset({*_LIBRARIES, "memory"})
 _FOLDERS = frozenset({"file", "local"})
 _LARGEST = 4 << 30
-"""Most bytes of a file that is read whole. One file may have the rows of all captures of a day."""
+"""The maximum size of a file read into memory, in bytes. One file may have the rows of all captures of a day."""
 
 
-class Place:
+class StoreRoot:
     """The files of a store, by name: a path with `/`, relative to the store's address."""
 
     def __init__(self, address: str) -> None:
@@ -63,13 +63,13 @@ class Place:
     def begin(self) -> None:
         """Create the store if it does not exist. Raises FramedexError if the address has other files."""
         if not self._is_store():
-            with self._told("created"):
-                there = [name for name in self._listed("") if not _LEFT.search(name)]
+            with self._converting_errors("created"):
+                there = [name for name in self._list_folder("") if not _LEFT.search(name)]
             if there and MARKER not in there:
                 raise FramedexError(
                     f"{self.address} is neither empty nor a framedex store.", "Name a new folder, or an existing store."
                 )
-            with self._told("created"):
+            with self._converting_errors("created"):
                 self._put_bytes(MARKER, json.dumps({"format": _FORMAT, "version": VERSION}).encode() + b"\n")
         self.clean("")  # after the checks: never in a foreign folder
 
@@ -82,7 +82,7 @@ class Place:
             )
 
     def _is_store(self) -> bool:
-        with self._told("read"):
+        with self._converting_errors("read"):
             told = self.read(MARKER)
         if told is None:
             return False
@@ -101,21 +101,21 @@ class Place:
 
     def names(self, folder: str, suffix: str = ".parquet") -> list[str]:
         """Return the sorted names of files with a suffix directly in a folder; none if there is no such folder."""
-        with self._told("listed"):
-            return [f"{folder}/{name}" for name in self._listed(folder) if name.endswith(suffix)]
+        with self._converting_errors("listed"):
+            return [f"{folder}/{name}" for name in self._list_folder(folder) if name.endswith(suffix)]
 
     def folders(self, folder: str) -> list[str]:
         """Return the names of the day or job folders in a folder."""
-        with self._told("listed"):
-            return [f"{folder}/{name}" for name in self._listed(folder) if "=" in name]
+        with self._converting_errors("listed"):
+            return [f"{folder}/{name}" for name in self._list_folder(folder) if "=" in name]
 
-    def below(self, folder: str) -> list[str]:
+    def files_below(self, folder: str) -> list[str]:
         """Return the names of the Parquet files in the subfolders of a folder."""
         return [name for inner in self.folders(folder) for name in self.names(inner)]
 
-    def modified(self, name: str) -> datetime | None:
+    def modification_time(self, name: str) -> datetime | None:
         """Return when a file was written; None if it does not exist."""
-        with self._told("read"):
+        with self._converting_errors("read"):
             try:
                 return _utc(self.files.modified(self.path(name)))
             except FileNotFoundError:
@@ -124,11 +124,11 @@ class Place:
     def now(self) -> datetime:
         """Return the time by the store's clock, which dates its files. This host's clock may differ."""
         name = f"{_CLOCK}.{secrets.token_hex(8)}{_PART}"
-        with self._told("written"):
+        with self._converting_errors("written"):
             if self.is_local:
                 self.files.makedirs(self.path(name).rpartition("/")[0], exist_ok=True)
             self.files.pipe_file(self.path(name), b"\n")
-        when = self.modified(name)
+        when = self.modification_time(name)
         self.remove(name)
         if when is None:
             raise FramedexError(
@@ -138,16 +138,16 @@ class Place:
 
     def size(self, name: str) -> int:
         """Return the size of a file in bytes; 0 if it does not exist."""
-        with self._told("read"):
+        with self._converting_errors("read"):
             try:
                 return int(self.files.size(self.path(name)) or 0)
             except FileNotFoundError:
                 return 0
 
     @contextmanager
-    def opened(self, name: str) -> Iterator[Any]:
+    def open_file(self, name: str) -> Iterator[Any]:
         """Open an existing file for reading: a context manager. Never blocks on a pipe."""
-        with self._told("read"):
+        with self._converting_errors("read"):
             file = open_regular(Path(self.path(name))) if self.is_local else self.files.open(self.path(name), "rb")
         with file:
             yield file
@@ -156,7 +156,7 @@ class Place:
         """Return the content of a file; None if it does not exist. A pipe or a device has empty content."""
         if self.is_irregular(name):
             return b""
-        with self._told("read"):
+        with self._converting_errors("read"):
             try:
                 path = self.path(name)
                 content: bytes = read_regular(Path(path), _LARGEST) if self.is_local else self.files.cat_file(path)
@@ -168,7 +168,7 @@ class Place:
         """Return whether this name is a pipe or a device, where a read may block forever."""
         if not self.is_local:
             return False
-        with self._told("read"):
+        with self._converting_errors("read"):
             try:
                 mode = os.stat(self.path(name)).st_mode  # noqa: PTH116 - a path as text
             except FileNotFoundError:
@@ -177,28 +177,28 @@ class Place:
 
     def put(self, name: str, file: Path) -> None:
         """Copy a local file to the store. An existing file with this name is replaced."""
-        with self._told("written"):
+        with self._converting_errors("written"):
             self._put(name, file)
 
     def put_bytes(self, name: str, content: bytes) -> None:
         """Write a file with this content."""
-        with self._told("written"):
+        with self._converting_errors("written"):
             self._put_bytes(name, content)
 
     def remove(self, name: str) -> None:
         """Remove a file, if it exists."""
-        with self._told("written"), suppress(FileNotFoundError):
+        with self._converting_errors("written"), suppress(FileNotFoundError):
             self.files.rm_file(self.path(name))
 
     def clean(self, folder: str) -> None:
         """Remove the old temporary files of killed processes from a folder."""
-        with self._told("cleaned"):
-            left = [f"{folder}/{name}".lstrip("/") for name in self._listed(folder) if _LEFT.search(name)]
+        with self._converting_errors("cleaned"):
+            left = [f"{folder}/{name}".lstrip("/") for name in self._list_folder(folder) if _LEFT.search(name)]
         if not left:
             return
         latest = self.now() - GRACE
         for name in left:
-            when = self.modified(name)
+            when = self.modification_time(name)
             if when is not None and when < latest:
                 self.remove(name)
 
@@ -210,7 +210,7 @@ class Place:
         """Return the address of a file."""
         return f"{self.address}/{name}"
 
-    def _listed(self, folder: str) -> list[str]:
+    def _list_folder(self, folder: str) -> list[str]:
         try:
             entries = self.files.ls(self.path(folder).rstrip("/"), detail=False)
         except (FileNotFoundError, NotADirectoryError):
@@ -221,18 +221,18 @@ class Place:
         if not self.is_local:
             self.files.pipe_file(self.path(name), content)
             return
-        with self._in_place_of(name) as part:
+        with self._replacing(name) as part:
             self.files.pipe_file(part, content)
 
     def _put(self, name: str, file: Path) -> None:
         if not self.is_local:
             self.files.put_file(str(file), self.path(name))
             return
-        with self._in_place_of(name) as part:
+        with self._replacing(name) as part:
             self.files.put_file(str(file), part)
 
     @contextmanager
-    def _in_place_of(self, name: str) -> Iterator[str]:
+    def _replacing(self, name: str) -> Iterator[str]:
         """Yield a temporary path. It is renamed after the block, or removed if the block fails."""
         path = self.path(name)
         part = f"{path}.{secrets.token_hex(8)}{_PART}"
@@ -251,7 +251,7 @@ class Place:
         os.replace(part, path)  # noqa: PTH105
 
     @contextmanager
-    def _told(self, done: str) -> Iterator[None]:
+    def _converting_errors(self, action: str) -> Iterator[None]:
         """Convert any error of the file system to FramedexError. Its libraries raise errors of many types."""
         try:
             yield
@@ -262,7 +262,7 @@ class Place:
                 error.strerror if isinstance(error, OSError) and error.strerror else str(error) or type(error).__name__
             )
             raise FramedexError(
-                f"The store {self.address} cannot be {done}: {said.rstrip('.')}.",
+                f"The store {self.address} cannot be {action}: {said.rstrip('.')}.",
                 "Check that it exists and is writable, then run the same command again: it continues.",
             ) from error
 

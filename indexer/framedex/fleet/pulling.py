@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.errors import FramedexError
 from framedex.fleet.as_shared import write_pulled
-from framedex.ingest.imports import Imported, import_file
+from framedex.ingest.imports import ImportedFile, import_file
 from framedex.shared.reading import UNSOUND
 
 if TYPE_CHECKING:
-    from framedex.fleet.asking import Asking
+    from framedex.fleet.asking import StoreConnection
     from framedex.index import Store
     from framedex.path_resolution.files import PathRule
     from framedex.progress import Progress
 
 
 def pull_captures(
-    asking: Asking,
+    connection: StoreConnection,
     rows: Sequence[Mapping[str, Any]],
     store: Store,
     captures: Path,
     roots: Sequence[Path],
     progress: Progress,
     rules: Sequence[PathRule] | None = None,
-) -> Iterator[tuple[Mapping[str, Any], Imported | FramedexError]]:
+) -> Iterator[tuple[Mapping[str, Any], ImportedFile | FramedexError]]:
     """Pull captures into an index. Yield each row with its import, or with the error that prevented it.
 
     A capture that is already in the index is replaced only if it has changed. Files are stored in the folder
@@ -35,17 +35,17 @@ def pull_captures(
     """
     with progress.task("Pulling captures", sum(row["calls"] for row in rows)) as advance:
         for row in rows:
-            done: Imported | FramedexError
+            done: ImportedFile | FramedexError
             try:
                 with tempfile.NamedTemporaryFile(prefix="framedex-fleet-", suffix=".fdx.zip") as file:
-                    write_pulled(asking, row, file.file)
+                    write_pulled(connection, row, file.file)
                     file.flush()
                     origin = f"fleet:{row['capture']}"
                     how = (captures, None, (), roots, progress, rules, None, origin)
                     done = import_file(store, Path(file.name), *how)
             except UNSOUND as error:
                 said = f"The store's data of capture {row['capture']} is inconsistent: {error}."
-                done = FramedexError(said, asking.remedy(row["capture"]))
+                done = FramedexError(said, connection.remedy(row["capture"]))
             except FramedexError as error:
                 done = FramedexError(f"Capture {row['capture']} was not pulled. {error.message}", error.remedy)
             except OSError as error:

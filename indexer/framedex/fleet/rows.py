@@ -85,7 +85,7 @@ class StackTables:
 
 
 def _row(depth: int, record: FrameRecord) -> Row:
-    function, place, binary = record.function, record.location or record.found, record.module
+    function, place, binary = record.function, record.location or record.stored_location, record.module
     return {
         "depth": depth,
         "language": function.language.value,
@@ -100,5 +100,5 @@ def _row(depth: int, record: FrameRecord) -> Row:
         "fingerprint": "" if binary is None else binary.fingerprint,
         "offset": to_signed(record.offset),
         "first_line": function.first_line,
-        "is_returning": record.returning,
+        "is_returning": record.is_returning,
     }

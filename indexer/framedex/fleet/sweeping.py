@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from framedex.fleet.committed import Committed, LacksError, NoRowsError, counted, is_dropped, read_committed
+from framedex.fleet.committed import (
+    CommittedCapture,
+    MissingDataError,
+    NotStoreFileError,
+    is_dropped,
+    read_committed,
+    select_counted_rows,
+)
 from framedex.fleet.drops import FOLDER as DROPS
 from framedex.fleet.drops import read_drops
 from framedex.fleet.identities import id_of
@@ -22,52 +29,52 @@ from framedex.fleet.place import GRACE
 
 if TYPE_CHECKING:
     from framedex.fleet.drops import Drop
-    from framedex.fleet.place import Place
+    from framedex.fleet.place import StoreRoot
 
 _OF_CALLS = ("calls", "call_kinds")
 _OF_STACKS = ("stacks", "frames")
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class StoreState:
     """All rows of captures in a store, the rows that count by capture id, and the drops.
 
-    `unread` has the day folders with a malformed file of captures, whose references are unknown.
+    `unreadable_days` has the day folders with a malformed file of captures, whose references are unknown.
     """
 
-    rows: list[Committed]
-    counted: dict[str, Committed]
+    rows: list[CommittedCapture]
+    current: dict[str, CommittedCapture]
     drops: list[Drop]
-    unread: frozenset[str]
+    unreadable_days: frozenset[str]
 
     @classmethod
-    def of(cls, place: Place) -> State:
+    def read(cls, store: StoreRoot) -> StoreState:
         """Read the state of a store. Malformed files of captures are left out, as in queries."""
-        going = names_going(place)
-        rows: list[Committed] = []
+        going = names_going(store)
+        rows: list[CommittedCapture] = []
         unread = set()
-        for name in place.below("captures"):
+        for name in store.files_below("captures"):
             try:
-                rows += read_committed(place, name)
-            except NoRowsError:
+                rows += read_committed(store, name)
+            except NotStoreFileError:
                 unread.add(name.split("/")[1])
-        drops = list(read_drops(place).values())
-        return cls(rows, counted(rows, drops, going), drops, frozenset(unread))
+        drops = list(read_drops(store).values())
+        return cls(rows, select_counted_rows(rows, drops, going), drops, frozenset(unread))
 
     def is_unread(self, name: str) -> bool:
         """Whether a file belongs to a day with a malformed file of captures."""
-        return name.split("/")[1] in self.unread
+        return name.split("/")[1] in self.unreadable_days
 
-    def partitions(self) -> dict[str, list[Committed]]:
+    def partitions(self) -> dict[str, list[CommittedCapture]]:
         """Return the rows that count by their folder, ordered by start time."""
-        found: dict[str, list[Committed]] = defaultdict(list)
-        for row in sorted(self.counted.values(), key=lambda row: (row.started, row.capture)):
+        found: dict[str, list[CommittedCapture]] = defaultdict(list)
+        for row in sorted(self.current.values(), key=lambda row: (row.started, row.capture)):
             found[row.partition].append(row)
         return dict(sorted(found.items()))
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class SweepResult:
     """The number and bytes of removed files, and the number of files that wait for removal.
 
     `left_out` has sentences about days whose unused files were kept.
@@ -79,36 +86,36 @@ class Swept:
     left_out: tuple[str, ...]
 
 
-def sweep(place: Place) -> Swept:
+def sweep(store: StoreRoot) -> SweepResult:
     """Remove unreferenced files whose mark is older than GRACE. Raises FramedexError if the store fails."""
     for folder in (DROPS, GOING):
-        place.clean(folder)
-    known = marks(place)  # read first: later marks are not due
-    latest = place.now() - GRACE  # read before the rows: adds that rely on due files have written their row by then
-    state = State.of(place)
-    at_once, later = _unneeded_of_captures(place, state)
-    later |= _unneeded_stacks(place, state)
+        store.clean(folder)
+    known = marks(store)  # read first: later marks are not due
+    latest = store.now() - GRACE  # read before the rows: adds that rely on due files have written their row by then
+    state = StoreState.read(store)
+    at_once, later = _unneeded_of_captures(store, state)
+    later |= _unneeded_stacks(store, state)
     # Read the marks again: concurrent processes mark files before they replace them.
-    young = {name for when, names in (*known.values(), *marks(place).values()) if when >= latest for name in names}
+    young = {name for when, names in (*known.values(), *marks(store).values()) if when >= latest for name in names}
     due = {name: when for when, names in known.values() if when < latest for name in names if name not in young}
     later = {name for name in later if not state.is_unread(name)}
     gone = set()
     size = 0
     for name in sorted(at_once | (later & due.keys()), key=_order):
-        if name in at_once or not _is_newer(place, name, due[name]):
-            size += place.size(name)
-            place.remove(name)
+        if name in at_once or not _is_newer(store, name, due[name]):
+            size += store.size(name)
+            store.remove(name)
             gone.add(name)
     for name, (when, _) in known.items():
         if when < latest:
-            place.remove(name)
+            store.remove(name)
     # After the removal: a new mark of the same files has the name of the old one.
-    mark(place, later - gone - young)
+    mark(store, later - gone - young)
     left_out = (
-        f"Unused files of {day} were kept: {place.url(f'captures/{day}')} has a file that is not a store file."
-        for day in sorted(state.unread)
+        f"Unused files of {day} were kept: {store.url(f'captures/{day}')} has a file that is not a store file."
+        for day in sorted(state.unreadable_days)
     )
-    return Swept(len(gone), size, len(later - gone), tuple(left_out))
+    return SweepResult(len(gone), size, len(later - gone), tuple(left_out))
 
 
 def _order(name: str) -> tuple[bool, str]:
@@ -116,15 +123,15 @@ def _order(name: str) -> tuple[bool, str]:
     return not name.startswith("captures/"), name
 
 
-def _is_newer(place: Place, name: str, marked: datetime) -> bool:
+def _is_newer(store: StoreRoot, name: str, marked: datetime) -> bool:
     """Return whether a file was rewritten after its mark, so that a coming row may refer to it."""
-    when = place.modified(name)
+    when = store.modification_time(name)
     return when is not None and when > marked
 
 
-def _unneeded_of_captures(place: Place, state: State) -> tuple[set[str], set[str]]:
+def _unneeded_of_captures(store: StoreRoot, state: StoreState) -> tuple[set[str], set[str]]:
     """Return the dropped files of captures, calls and kinds, and the other unused ones."""
-    count = set(state.counted.values())
+    count = set(state.current.values())
     kept = [row for row in state.rows if not is_dropped(row, state.drops)]
     of_dropped = {row.part for row in state.rows} - {row.part for row in kept}
     files = {row.file for row in state.rows}
@@ -132,7 +139,7 @@ def _unneeded_of_captures(place: Place, state: State) -> tuple[set[str], set[str
     later = files - at_once - {row.file for row in count}
     parts = {row.part for row in count}
     for table in _OF_CALLS:
-        for name in _below(place, table):
+        for name in _table_files(store, table):
             part = name.partition("/")[2]
             if part in of_dropped:
                 at_once.add(name)
@@ -141,11 +148,11 @@ def _unneeded_of_captures(place: Place, state: State) -> tuple[set[str], set[str
     return at_once, later
 
 
-def _unneeded_stacks(place: Place, state: State) -> set[str]:
+def _unneeded_stacks(store: StoreRoot, state: StoreState) -> set[str]:
     """Return the unused files of stacks and frames: no capture needs their rows, or a merged file has them all."""
     files: dict[str, dict[str, list[str]]] = defaultdict(lambda: {table: [] for table in _OF_STACKS})
     for table in _OF_STACKS:
-        for name in _below(place, table):
+        for name in _table_files(store, table):
             files[name.partition("/")[2].rpartition("/")[0]][table].append(name)
     partitions = state.partitions()
     found: set[str] = set()
@@ -154,8 +161,8 @@ def _unneeded_stacks(place: Place, state: State) -> set[str]:
             found.update(name for names in tables.values() for name in names)
         elif any(len(names) > 1 for names in tables.values()):
             try:
-                needed = needed_rows(place, partitions[partition])
-            except LacksError:  # the needed stacks are unknown
+                needed = needed_rows(store, partitions[partition])
+            except MissingDataError:  # the needed stacks are unknown
                 continue
             for table, keys in (("stacks", needed.stacks), ("frames", needed.frames)):
                 whole = f"{table}/{partition}/{id_of(*sorted(keys))}.parquet"
@@ -164,8 +171,8 @@ def _unneeded_stacks(place: Place, state: State) -> set[str]:
     return found
 
 
-def _below(place: Place, table: str) -> Iterable[str]:
+def _table_files(store: StoreRoot, table: str) -> Iterable[str]:
     """Yield the names of a table's files."""
-    for day in place.folders(table):
-        for job in place.folders(day):
-            yield from place.names(job)
+    for day in store.folders(table):
+        for job in store.folders(day):
+            yield from store.names(job)

@@ -10,7 +10,7 @@ from framedex.fleet.libraries import compute, pa, parquet
 from framedex.fleet.schema import CALLS
 
 if TYPE_CHECKING:
-    from framedex.fleet.place import Place
+    from framedex.fleet.place import StoreRoot
 
 KEYS = {"stacks": "id", "frames": "description"}
 """The key column of these tables. Several rows of `frames` share a key."""
@@ -32,18 +32,18 @@ def table_of(content: bytes, columns: Sequence[str]) -> Any:
         raise MemoryError(str(error)) from error
 
 
-def column_of(place: Place, name: str, key: str) -> list[str]:
+def column_of(store: StoreRoot, name: str, key: str) -> list[str]:
     """Return a text column of a file; empty if it is not a store file. Queries report such files."""
-    content = place.read(name)
+    content = store.read(name)
     try:
         return [str(value) for value in table_of(content or b"", [key]).column(key).to_pylist()]
     except (pa.ArrowException, KeyError, OSError):
         return []
 
 
-def rows_of(place: Place, name: str, schema: Any) -> list[dict[str, Any]]:
+def rows_of(store: StoreRoot, name: str, schema: Any) -> list[dict[str, Any]]:
     """Return the rows of a file; empty if it is not a store file."""
-    content = place.read(name)
+    content = store.read(name)
     try:
         return list(table_of(content or b"", schema.names).cast(schema).to_pylist())
     except (pa.ArrowException, KeyError, ValueError, OSError):

@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from framedex.model.guidebook import ApiRelease, Described, Kind, Parameter
+from framedex.model.guidebook import ApiRelease, FunctionDescription, Kind, Parameter
 from framedex.releases.repository import public_url
 
 
 @cache
-def read_api_functions() -> tuple[Described, ...]:
+def read_api_functions() -> tuple[FunctionDescription, ...]:
     """Return every function, in table order: PJRT, extensions, objects' own tables, then jaxlib 0.4.13's API."""
     description = _load_description()
     return tuple(_parse_function(row, description["commits"]) for row in description["functions"])
@@ -29,7 +29,7 @@ def _load_description() -> dict[str, Any]:
     return description
 
 
-def _parse_function(row: list[Any], commits: list[str]) -> Described:
+def _parse_function(row: list[Any], commits: list[str]) -> FunctionDescription:
     name, kind, table, returns, arguments, parameters, since, declared = row
     source = None
     if declared is not None:
@@ -38,4 +38,4 @@ def _parse_function(row: list[Any], commits: list[str]) -> Described:
     fields = tuple(
         Parameter(field, type_, bool(is_output), field_since) for field, type_, is_output, field_since in parameters
     )
-    return Described(name, Kind(kind), table, returns, arguments, fields, since, source)
+    return FunctionDescription(name, Kind(kind), table, returns, arguments, fields, since, source)

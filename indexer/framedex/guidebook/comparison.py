@@ -9,13 +9,13 @@ from itertools import groupby, pairwise
 from framedex import words
 from framedex.errors import FramedexError
 from framedex.model.guidebook import (
-    ChangedRoad,
+    ChangedStep,
     ComparedFunction,
+    ComparedRuns,
     Comparison,
     Observations,
-    Observed,
+    ObservedFunction,
     Run,
-    Side,
     SideTotals,
     Step,
     Task,
@@ -32,7 +32,9 @@ def compare(observations: Observations, left: str, right: str) -> Comparison:
 
     Raises FramedexError if a name selects no run, or both select the same one.
     """
-    sides = [Side(name, tuple(run.key for run in _select_runs(observations.runs, name))) for name in (left, right)]
+    sides = [
+        ComparedRuns(name, tuple(run.key for run in _select_runs(observations.runs, name))) for name in (left, right)
+    ]
     both = set(sides[0].runs) & set(sides[1].runs)
     if both:
         raise FramedexError(
@@ -53,10 +55,10 @@ def compare(observations: Observations, left: str, right: str) -> Comparison:
     return Comparison(sides[0], sides[1], functions, tuple(roads))
 
 
-def find_changed_paths(observations: Observations) -> tuple[ChangedRoad, ...]:
+def find_changed_paths(observations: Observations) -> tuple[ChangedStep, ...]:
     """Return the steps that call other functions than in the previous version of the framework, on one plug-in."""
     runs = {run.key: run for run in observations.runs}
-    found: list[ChangedRoad] = []
+    found: list[ChangedStep] = []
     by_series = sorted(observations.tasks, key=lambda task: _version_series(task, runs[task.run]))
     for _, tasks in groupby(by_series, key=lambda task: _version_series(task, runs[task.run])):
         by_version = sorted(tasks, key=lambda task: _version_numbers(runs[task.run].framework_version))
@@ -97,7 +99,7 @@ def _format_choices(runs: Sequence[Run]) -> str:
     return f"Available: {', '.join([*plugins, *versions])}."
 
 
-def _sum_side(functions: Sequence[Observed], side: Side) -> dict[str, SideTotals]:
+def _sum_side(functions: Sequence[ObservedFunction], side: ComparedRuns) -> dict[str, SideTotals]:
     """Return the totals of a side's runs, by function."""
     chosen = sorted((each for each in functions if each.run in side.runs), key=lambda each: each.function)
     found = {}
@@ -112,7 +114,7 @@ def _sum_side(functions: Sequence[Observed], side: Side) -> dict[str, SideTotals
     return found
 
 
-def _find_differences(left: Task, right: Task) -> Iterator[ChangedRoad]:
+def _find_differences(left: Task, right: Task) -> Iterator[ChangedStep]:
     """Yield the steps with the same title but different calls."""
     others = {step.title: step for step in right.steps}
     for step in left.steps:
@@ -124,7 +126,7 @@ def _find_differences(left: Task, right: Task) -> Iterator[ChangedRoad]:
                 (place for place, pair in enumerate(zip(left_calls, right_calls, strict=False)) if pair[0] != pair[1]),
                 min(len(left_calls), len(right_calls)),
             )
-            yield ChangedRoad(left.name, step.title, left.run, right.run, left_calls, right_calls, first)
+            yield ChangedStep(left.name, step.title, left.run, right.run, left_calls, right_calls, first)
 
 
 def _outer_calls(step: Step) -> tuple[str, ...]:

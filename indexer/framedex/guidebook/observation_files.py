@@ -20,10 +20,10 @@ from framedex.model.guidebook import Observations
 from framedex.regularfile import read_regular
 
 FORMAT = "framedex-observations"
-VERSION = 1
+VERSION = 2
 
 _MAX_DEPTH = 180
-"""Maximum nesting of parts. Each frame of a stack path is a level, and fewer frames are shown."""
+"""Maximum nesting of parts. A stack path has a level per frame; a page shows fewer frames."""
 
 _MAX_BYTES = 1 << 27
 """Maximum size of observations, with shared parts counted once per use: thirty times the size of our own."""
@@ -39,7 +39,7 @@ _CLASSES: dict[str, type[Any]] = {
 
 def format_observations(observations: Observations) -> str:
     """Return the observations as JSON."""
-    parts = _Parts()
+    parts = _PartsCollector()
     parts.position(observations)
     return json.dumps({"format": FORMAT, "version": VERSION, "parts": list(parts.found)}, separators=(",", ":"))
 
@@ -63,14 +63,14 @@ def read_observation_file(path: Path) -> Observations:
             "Create it again from its captures with this version.",
         )
     try:
-        return _Reading().read(document.get("parts"))
+        return _PartsParser().read(document.get("parts"))
     except (TypeError, ValueError, LookupError) as error:
         raise FramedexError(
             f"{path} is damaged.", "Create it again from its captures: `framedex guidebook --observations FILE`."
         ) from error
 
 
-class _Parts:
+class _PartsCollector:
     """Collects the parts; equal parts share a position."""
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class _Parts:
         return self.found.setdefault(part, len(self.found))
 
 
-class _Reading:
+class _PartsParser:
     """Parses the parts. Raises TypeError, ValueError or LookupError if malformed."""
 
     def __init__(self) -> None:

@@ -137,10 +137,10 @@ def _build_step(lines: list[str], first: int) -> ProgramStep:
     return ProgramStep(match["title"], "\n".join(text), code, first, first + len(lines) - 1)
 
 
-def join_observations(several: Sequence[Observations]) -> Observations:
+def join_observations(all_observations: Sequence[Observations]) -> Observations:
     """Return all observations as one. Runs with the same key get a number appended."""
     used: Counter[str] = Counter()
-    found = [_rename_runs(each, used) for each in several]
+    found = [_rename_runs(each, used) for each in all_observations]
     return Observations(
         tuple(run for each in found for run in each.runs),
         tuple(function for each in found for function in each.functions),

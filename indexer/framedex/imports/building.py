@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from framedex import words
 from framedex.errors import FramedexError
-from framedex.imports.values import Weighing
-from framedex.model import Language, Module, NativeFrame, Stack, Thread, ToldFrame
+from framedex.imports.values import WeightRules
+from framedex.model import ImportedFrame, Language, Module, NativeFrame, Stack, Thread
 
 MOST_FRAMES = 4_000_000
 MOST_IN_STACKS = 20_000_000
@@ -35,7 +35,7 @@ _COLUMNS = 5  # kind, start, duration, calls, argument
 _AT_ONCE = 1 << 16  # rows per write
 
 
-class Rows:
+class SampleRows:
     """Stores samples as rows of integers: kind, start in ns, duration in ns, calls, and argument."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Rows:
         self._pending = array("q")
 
 
-class Builder:
+class ProfileBuilder:
     """Collects the frames, stacks, threads and samples of a profile. Raises ValueError if there are too many.
 
     `wanted` is the name of the value to use as the weight; None for the default of the format.
@@ -88,14 +88,14 @@ class Builder:
     def __init__(self, wanted: str | None = None) -> None:
         self.wanted = wanted
         self.started_unix_ns: int | None = None
-        self.weighing: Weighing | None = None
+        self.weighing: WeightRules | None = None
         self.modules: list[Module] = []
         self.other_values: set[str] = set()
         """Names of the nonzero values in samples whose chosen value is zero."""
-        self._rows = Rows()
+        self._rows = SampleRows()
         self.weight = 0
         self._left_out: Counter[tuple[str, str]] = Counter()
-        self._frames: dict[NativeFrame | ToldFrame, int] = {}
+        self._frames: dict[NativeFrame | ImportedFrame, int] = {}
         self._stacks: dict[tuple[int, ...], int] = {}
         self._cut: set[int] = set()
         self._in_stacks = 0
@@ -103,13 +103,13 @@ class Builder:
         self._kinds: dict[tuple[int, int], int] = {}
         self._arguments: dict[str, int] = {"{}": 0}
 
-    def frame(self, frame: NativeFrame | ToldFrame) -> int:
+    def frame(self, frame: NativeFrame | ImportedFrame) -> int:
         """The number of a frame."""
         found = self._frames.get(frame)
         if found is None:
             if len(self._frames) >= MOST_FRAMES:
                 raise ValueError(f"it has more than {MOST_FRAMES:,} frames")
-            if isinstance(frame, ToldFrame):
+            if isinstance(frame, ImportedFrame):
                 _check_names(frame.function, frame.file, frame.module)
             found = self._frames[frame] = len(self._frames)
         return found
@@ -120,7 +120,7 @@ class Builder:
         thread = Thread(tid if 0 <= tid < 1 << 63 else 0, name)
         return self._threads.setdefault(thread, len(self._threads))
 
-    def weigh(self, weighing: Weighing) -> None:
+    def weigh(self, weighing: WeightRules) -> None:
         """Set the values and the weight of the next samples."""
         self.weighing = weighing
 
@@ -150,7 +150,7 @@ class Builder:
         self.weight += calls + duration
         if self.weight > MOST_WEIGHT:
             raise ValueError(f"its values add up to more than {MOST_WEIGHT:,}")
-        told = {**self.weighing.others(values), **(labels or {})}
+        told = {**self.weighing.unweighted(values), **(labels or {})}
         text = json.dumps(told) if told else "{}"
         argument = self._arguments.setdefault(text, len(self._arguments))
         kind = self._kinds.setdefault((self._stack(frames), thread), len(self._kinds))
@@ -170,12 +170,12 @@ class Builder:
         return found
 
     def table(self) -> npt.NDArray[np.int64]:
-        """The samples as rows of integers, ordered by start: see `Rows`."""
+        """The samples as rows of integers, ordered by start: see `SampleRows`."""
         return self._rows.table()
 
-    def leave_out(self, noun: str, why: str) -> None:
-        """Count a skipped item for `problems`: `Left out: 3 samples with a negative value.`"""
-        self._left_out[noun, why] += 1
+    def leave_out(self, noun: str, reason: str) -> None:
+        """Count a skipped item for `problems`, which says "Left out: 3 samples with a negative value."."""
+        self._left_out[noun, reason] += 1
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -183,12 +183,14 @@ class Builder:
         return tuple(f"Left out: {words.count(count, noun)} {why}." for (noun, why), count in self._left_out.items())
 
     @property
-    def frames(self) -> tuple[NativeFrame | ToldFrame, ...]:
+    def frames(self) -> tuple[NativeFrame | ImportedFrame, ...]:
         """The frames, ordered by number. A file with a `<module>` frame is Python, whatever its suffix."""
-        scripts = {frame.file for frame in self._frames if isinstance(frame, ToldFrame) and frame.function == _MODULE}
+        scripts = {
+            frame.file for frame in self._frames if isinstance(frame, ImportedFrame) and frame.function == _MODULE
+        }
         return tuple(
             replace(frame, language=Language.PYTHON)
-            if isinstance(frame, ToldFrame) and frame.file and frame.file in scripts
+            if isinstance(frame, ImportedFrame) and frame.file and frame.file in scripts
             else frame
             for frame in self._frames
         )

@@ -8,11 +8,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from framedex import words
 from framedex.imports.source import Source
+from framedex.shared.archive import estimate_memory
 
 _AT_ONCE = 1 << 20
 LARGEST = 256 << 20
-"""The most characters of one value."""
+"""The maximum number of characters of one value."""
+LARGEST_IN_MEMORY = 2 << 30
+"""The maximum estimated size of one value as Python values, in bytes: larger than those of real profiles."""
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
@@ -24,18 +28,18 @@ def members(source: Source) -> Iterator[tuple[str, Any]]:
     If the file holds an array, its elements have an empty name. The end of that array may be missing, since programs
     write trace events until they die. Raises ValueError if the JSON is malformed or truncated.
     """
-    text = _Text(source)
+    text = _TextBuffer(source)
     first = text.next()
     if first == "[":
         try:
             for element in text.elements():
                 yield "", element
-        except _EndError:
+        except _TruncatedError:
             return
     elif first != "{":
         raise ValueError("it is not valid JSON")
     elif text.next() != "}":
-        text.back()
+        text.put_back()
         while True:
             key = text.value()
             if not isinstance(key, str) or text.next() != ":":
@@ -44,7 +48,7 @@ def members(source: Source) -> Iterator[tuple[str, Any]]:
                 for element in text.elements():
                     yield key, element
             else:
-                text.back()
+                text.put_back()
                 yield key, text.value()
             if (mark := text.next()) == "}":
                 break
@@ -52,18 +56,18 @@ def members(source: Source) -> Iterator[tuple[str, Any]]:
                 raise ValueError("it is not valid JSON")
 
 
-class _EndError(ValueError):
+class _TruncatedError(ValueError):
     """The file is truncated between two tokens."""
 
     def __init__(self) -> None:
         super().__init__("it is truncated")
 
 
-class _Text:
+class _TextBuffer:
     """A buffer over the characters of a file. It drops consumed characters."""
 
     def __init__(self, source: Source) -> None:
-        self._pieces = self._decoded(source)
+        self._pieces = self._decode_pieces(source)
         self._held = ""
         self._at = 0
         self._is_whole = False
@@ -76,26 +80,26 @@ class _Text:
             if self._at < len(self._held):
                 self._at += 1
                 return self._held[self._at - 1]
-            if not self._more():
-                raise _EndError
+            if not self._read_more():
+                raise _TruncatedError
 
-    def back(self) -> None:
+    def put_back(self) -> None:
         """Put back the last consumed character."""
         self._at -= 1
 
     def value(self) -> Any:
         """Parse the next value."""
         self.next()
-        self.back()
+        self.put_back()
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._held, self._at)
             except ValueError as error:
                 # The value may be incomplete. Doubling the buffer keeps the total time linear.
-                if not self._more(len(self._held) - self._at):
+                if not self._read_more(len(self._held) - self._at):
                     raise ValueError(f"its JSON is malformed or truncated: {error}") from None
                 continue
-            if end == len(self._held) and not isinstance(value, dict | list | str) and self._more():
+            if end == len(self._held) and not isinstance(value, dict | list | str) and self._read_more():
                 continue  # a number may continue
             self._at = end
             return value
@@ -104,7 +108,7 @@ class _Text:
         """Yield the elements of the array whose `[` was consumed."""
         if self.next() == "]":
             return
-        self.back()
+        self.put_back()
         while True:
             yield self.value()
             mark = self.next()
@@ -113,7 +117,7 @@ class _Text:
             if mark != ",":
                 raise ValueError("it is not valid JSON")
 
-    def _more(self, least: int = 0) -> bool:
+    def _read_more(self, least: int = 0) -> bool:
         """Read more than `least` characters. Returns False at the end of the file."""
         self._held = self._held[self._at :]
         self._at = 0
@@ -127,10 +131,12 @@ class _Text:
             if size > least:
                 break
         self._held = "".join(pieces)
+        if least and estimate_memory(self._held) > LARGEST_IN_MEMORY:
+            raise ValueError(f"a value in it needs more than {words.size(LARGEST_IN_MEMORY)} of memory")
         return size > 0
 
-    def _decoded(self, source: Source) -> Iterator[str]:
+    def _decode_pieces(self, source: Source) -> Iterator[str]:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        with source.opened() as file:
+        with source.open() as file:
             while data := file.read(_AT_ONCE):
                 yield decoder.decode(data)

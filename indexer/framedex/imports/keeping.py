@@ -17,7 +17,7 @@ from framedex.captures import capture_folders, foreign_file, read_metadata, writ
 from framedex.captures.folders import rename_for_removal, undo_removal
 from framedex.errors import FramedexError, SystemLimitError
 from framedex.imports.reading import format_of, unreadable
-from framedex.model import Foreign
+from framedex.model import ImportOrigin
 from framedex.model.metadata import SHARED_FORMAT
 from framedex.regularfile import open_regular
 from framedex.shared.keeping import keep_shared
@@ -28,17 +28,17 @@ _YOUNG = 60  # seconds in which a new folder may still be unlocked
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredImport:
     """The capture of an imported file."""
 
     folder: Path
-    foreign: Foreign
+    foreign: ImportOrigin
 
 
 @contextmanager
 def kept_file(
     file: Path, captures: Path, value: str | None, folders: Sequence[Path], origin: str | None = None
-) -> Iterator[Callable[[], Kept]]:
+) -> Iterator[Callable[[], StoredImport]]:
     """Copy a file to a temporary folder in `captures`. Context manager that yields a function to install the copy.
 
     Call that function once, while no other process imports. It replaces an earlier import of the same `origin`, and
@@ -54,28 +54,30 @@ def kept_file(
         captures.mkdir(parents=True, exist_ok=True)
         _remove_left(captures)
         temporary = Path(mkdtemp(prefix=_COPYING, dir=captures))
-        lock = _locked(temporary)
+        lock = _lock_folder(temporary)
     except OSError as error:
-        raise _unkept(captures, error) from error
+        raise _copy_error(captures, error) from error
     try:
-        content = _copied(file, foreign_file(temporary))
+        content = _copy_file(file, foreign_file(temporary))
         within = map(os.path.realpath, (*folders, Path(origin).parent, Path()))
-        foreign = Foreign(name, origin, content, value, tuple(dict.fromkeys(within)))
+        foreign = ImportOrigin(name, origin, content, value, tuple(dict.fromkeys(within)))
         with ExitStack() as placed:
 
-            def place() -> Kept:
-                known = _imported_from(origin, captures)
+            def place() -> StoredImport:
+                known = _find_earlier_import(origin, captures)
                 if known is not None and known.foreign == foreign:
                     return known
-                folder = placed.enter_context(_moved(temporary, known.folder if known else _free(captures)))
+                folder = placed.enter_context(
+                    _replacing_folder(temporary, known.folder if known else _unused_path(captures))
+                )
                 try:  # last, since this makes the folder a capture
                     if name == SHARED_FORMAT:
                         keep_shared(folder, foreign)
                     else:
                         write_foreign(folder, foreign, file.stat().st_mtime_ns)
                 except OSError as error:
-                    raise _unkept(folder, error) from error
-                return Kept(folder, foreign)
+                    raise _copy_error(folder, error) from error
+                return StoredImport(folder, foreign)
 
             yield place
     finally:
@@ -88,12 +90,12 @@ def _remove_left(captures: Path) -> None:
     for left in captures.glob(f"{_COPYING}*"):
         with suppress(OSError):  # another process locked or removed it
             if left.lstat().st_mtime < time.time() - _YOUNG:
-                lock = _locked(left)
+                lock = _lock_folder(left)
                 shutil.rmtree(left, ignore_errors=True)
                 os.close(lock)
 
 
-def _locked(folder: Path) -> int:
+def _lock_folder(folder: Path) -> int:
     """Lock a folder and return the descriptor that holds the lock. Raises OSError if another process holds it."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
@@ -105,7 +107,7 @@ def _locked(folder: Path) -> int:
 
 
 @contextmanager
-def _moved(temporary: Path, folder: Path) -> Iterator[Path]:
+def _replacing_folder(temporary: Path, folder: Path) -> Iterator[Path]:
     """Replace one folder by another. The replaced folder comes back if the block raises."""
     aside = None
     try:
@@ -114,7 +116,7 @@ def _moved(temporary: Path, folder: Path) -> Iterator[Path]:
     except OSError as error:
         if aside is not None:
             undo_removal(aside)
-        raise _unkept(folder, error) from error
+        raise _copy_error(folder, error) from error
     try:
         yield folder
     except BaseException:
@@ -126,7 +128,7 @@ def _moved(temporary: Path, folder: Path) -> Iterator[Path]:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def _imported_from(origin: str, captures: Path) -> Kept | None:
+def _find_earlier_import(origin: str, captures: Path) -> StoredImport | None:
     for folder in capture_folders(captures):
         try:
             foreign = read_metadata(folder).foreign
@@ -135,11 +137,11 @@ def _imported_from(origin: str, captures: Path) -> Kept | None:
         except FramedexError:
             continue
         if foreign is not None and foreign.origin == origin:
-            return Kept(folder, foreign)
+            return StoredImport(folder, foreign)
     return None
 
 
-def _free(captures: Path) -> Path:
+def _unused_path(captures: Path) -> Path:
     """The path of a new folder, named as the recorder names captures: by the time, with process 0."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     number = 0
@@ -148,7 +150,7 @@ def _free(captures: Path) -> Path:
     return folder
 
 
-def _copied(file: Path, to: Path) -> str:
+def _copy_file(file: Path, to: Path) -> str:
     """Copy a file. Returns the SHA-256 of its content, in hex."""
     digest = hashlib.sha256()
     try:
@@ -161,11 +163,11 @@ def _copied(file: Path, to: Path) -> str:
                 digest.update(data)
                 copy.write(data)
     except OSError as error:
-        raise _unkept(to.parent, error) from error
+        raise _copy_error(to.parent, error) from error
     return digest.hexdigest()
 
 
-def _unkept(folder: Path, error: OSError) -> FramedexError:
+def _copy_error(folder: Path, error: OSError) -> FramedexError:
     return FramedexError(
         f"{folder} cannot be written: {error.strerror or error}.", "Check its permissions and the free disk space."
     )

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from framedex.lazy import compiled_on_use
-from framedex.model import Language, ToldFrame
+from framedex.model import ImportedFrame, Language
 
 # py-spy: `f (path/to/file.py:12)`, and without a line for native code `f (libfoo.so)`. Folders may have brackets.
 _IN_BRACKETS = compiled_on_use(r"(?P<function>.+?) \((?P<file>(?:[^()]|\([^()]*\))*?)(?::(?P<line>\d{1,9}))?\)$")
@@ -31,7 +31,7 @@ _LIBRARY = re.compile(r"\.so(?:\.[\d.]+)?$|\.dylib$|\.dll$|\.exe$")
 
 
 @lru_cache(1 << 16)
-def frame_of_text(text: str) -> ToldFrame:
+def frame_of_text(text: str) -> ImportedFrame:
     """Parse the text of a frame. A text in an unknown form becomes the name of a function."""
     for pattern in (_PERF_MAP, _DOLLAR, _NUMBERED, _WITH_COLONS, _IN_BRACKETS):
         match = pattern.match(text)
@@ -39,28 +39,28 @@ def frame_of_text(text: str) -> ToldFrame:
             told = match.groupdict()
             line = int(told.get("line") or 0)
             if pattern is _DOLLAR:
-                return told_frame(told["function"], told["file"], first_line=line)
+                return build_imported_frame(told["function"], told["file"], first_line=line)
             if pattern is not _IN_BRACKETS or line or is_python(told["file"]) or _LIBRARY.search(told["file"]):
-                return told_frame(told["function"], told["file"], line)
-    return told_frame(text)
+                return build_imported_frame(told["function"], told["file"], line)
+    return build_imported_frame(text)
 
 
-def frame_of_austin(text: str) -> ToldFrame:
+def frame_of_austin(text: str) -> ImportedFrame:
     """Parse the text of a frame from austin."""
     match = _AUSTIN.match(text)
     if match is None:
         return frame_of_text(text)
-    return told_frame(match["function"], match["file"], int(match["line"] or 0))
+    return build_imported_frame(match["function"], match["file"], int(match["line"] or 0))
 
 
-def told_frame(
+def build_imported_frame(
     function: str, file: str = "", line: int = 0, *, module: str = "", first_line: int = 0, is_inlined: bool = False
-) -> ToldFrame:
+) -> ImportedFrame:
     """Build a frame from recorded fields. A library in `file` becomes the module."""
     if not module and _LIBRARY.search(file) and not line:
         file, module = "", file
     language = Language.PYTHON if is_python(file) else Language.NATIVE
-    return ToldFrame(language, function, file, max(line, 0), max(first_line, 0), module, is_inlined)
+    return ImportedFrame(language, function, file, max(line, 0), max(first_line, 0), module, is_inlined)
 
 
 def thread_of_text(text: str) -> tuple[int, str] | None:

@@ -9,50 +9,50 @@ from pathlib import Path
 from typing import NoReturn
 
 from framedex.errors import FramedexError
-from framedex.imports.building import Builder
+from framedex.imports.building import ProfileBuilder
 from framedex.imports.readers import chrome, collapsed, memray, perf_script, perfetto, pprof, speedscope, xplane
 from framedex.imports.source import Source
 from framedex.imports.unread import unread
-from framedex.model import Foreign
+from framedex.model import ImportOrigin
 from framedex.model.metadata import SHARED_FORMAT
 from framedex.shared import archive
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class ImportFormat:
     """A format: its name, the test of the first bytes of a file, and the reader (None if it is not a profile).
 
     A reader raises ValueError if the file is malformed. The error's text follows "FILE cannot be read as NAME: ".
     """
 
     name: str
-    fits: Callable[[bytes], bool]
-    read: Callable[[Source, Builder], None] | None
+    matches: Callable[[bytes], bool]
+    read: Callable[[Source, ProfileBuilder], None] | None
 
 
 # The first match wins, so unambiguous formats come first.
 FORMATS = (
-    Format(SHARED_FORMAT, archive.fits, None),
-    Format("speedscope", speedscope.fits, speedscope.read),
-    Format("memray csv", memray.fits_csv, memray.read_csv),
-    Format("memray gprof2dot", memray.fits_gprof2dot, memray.read_gprof2dot),
-    Format("Chrome trace events", chrome.fits, chrome.read),
-    Format("XPlane", xplane.fits, xplane.read),
-    Format("Perfetto", perfetto.fits, perfetto.read),
-    Format("pprof", pprof.fits, pprof.read),
-    Format("perf script", perf_script.fits, perf_script.read),
-    Format("collapsed", collapsed.fits, collapsed.read),
+    ImportFormat(SHARED_FORMAT, archive.fits, None),
+    ImportFormat("speedscope", speedscope.fits, speedscope.read),
+    ImportFormat("memray csv", memray.fits_csv, memray.read_csv),
+    ImportFormat("memray gprof2dot", memray.fits_gprof2dot, memray.read_gprof2dot),
+    ImportFormat("Chrome trace events", chrome.fits, chrome.read),
+    ImportFormat("XPlane", xplane.fits, xplane.read),
+    ImportFormat("Perfetto", perfetto.fits, perfetto.read),
+    ImportFormat("pprof", pprof.fits, pprof.read),
+    ImportFormat("perf script", perf_script.fits, perf_script.read),
+    ImportFormat("collapsed", collapsed.fits, collapsed.read),
 )
 
 
-def format_of(path: Path) -> Format:
+def format_of(path: Path) -> ImportFormat:
     """Detect the format of a file. Raises FramedexError if it is unsupported or the file cannot be read."""
     try:
         head = Source(path).head()
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from error
     for each in FORMATS:
-        if each.fits(head):
+        if each.matches(head):
             return each
     if (known := unread(head)) is not None:
         raise FramedexError(f"{path} is {known.name}, which framedex does not import.", known.remedy)
@@ -63,7 +63,7 @@ def format_of(path: Path) -> Format:
     )
 
 
-def read_profile(path: Path, foreign: Foreign) -> Builder:
+def read_profile(path: Path, foreign: ImportOrigin) -> ProfileBuilder:
     """Read a whole profile into a builder. Raises FramedexError if any part is malformed."""
     wanted = next((each for each in FORMATS if each.name == foreign.format), None)
     if wanted is None or wanted.read is None:
@@ -71,7 +71,7 @@ def read_profile(path: Path, foreign: Foreign) -> Builder:
             f"{foreign.origin} was imported as {foreign.format}, which this version of framedex does not support.",
             "Use the version of framedex that imported it.",
         )
-    builder = Builder(foreign.value)
+    builder = ProfileBuilder(foreign.value)
     try:
         wanted.read(Source(path), builder)
         if not builder.kinds:
@@ -81,7 +81,7 @@ def read_profile(path: Path, foreign: Foreign) -> Builder:
     return builder
 
 
-def _refuse_nothing(origin: str, builder: Builder) -> NoReturn:
+def _refuse_nothing(origin: str, builder: ProfileBuilder) -> NoReturn:
     """Reject a file without weighted samples. Raises FramedexError if another value has a weight, else ValueError."""
     if builder.weighing is None or not builder.other_values:
         raise ValueError(". ".join(("no sample in it has a stack and a weight", *builder.problems)).rstrip("."))

@@ -9,10 +9,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from framedex.imports.building import Builder
+from framedex.imports.building import ProfileBuilder
 from framedex.imports.modules import Modules
-from framedex.imports.names import told_frame
-from framedex.imports.wire import Message
+from framedex.imports.names import build_imported_frame
+from framedex.protobuf import Message
 
 NAMES, SOURCES, STACKS = 2, 4, 7  # of InternedData
 _FUNCTIONS, _FRAMES, _BUILD_IDS, _PATHS, _FILES, _MAPPINGS = 5, 6, 16, 17, 18, 19
@@ -24,13 +24,13 @@ Symbols = Mapping[tuple[str, int], list[tuple[str, str, int]]]
 
 
 @dataclass(slots=True)
-class Clock:
+class SequenceClock:
     """A clock of a sequence: its unit, its current time, and the trace clock's lead over it, all in ns."""
 
     unit: int
     is_incremental: bool
-    now: int
-    ahead: int
+    time: int
+    lead_ns: int
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class Sequence:
     is_valid: bool = False
     interned: dict[int, dict[int, bytes]] = field(default_factory=lambda: defaultdict(dict))
     defaults: Message = field(default_factory=lambda: Message(b""))
-    clocks: dict[int, Clock] = field(default_factory=dict)
+    clocks: dict[int, SequenceClock] = field(default_factory=dict)
     thread_time: int = 0
     """The thread time that the deltas of events add to, in ns."""
     frames: dict[int, list[int]] = field(default_factory=dict)
@@ -54,11 +54,11 @@ class Sequence:
         self._make_anew()
         self.defaults = Message(b"")
 
-    def learn(self, told: Message) -> None:
+    def learn(self, message: Message) -> None:
         """Add the interned data of a packet."""
         for kind in (NAMES, SOURCES, STACKS, _FUNCTIONS, _FRAMES, _BUILD_IDS, _PATHS, _FILES, _MAPPINGS):
             known = self.interned[kind]
-            for entry in told.contents(kind):
+            for entry in message.contents(kind):
                 if known.setdefault(number := Message(entry).integer(1), entry) != entry:
                     known[number] = entry
                     self._make_anew()
@@ -82,17 +82,17 @@ class Sequence:
         for clock in map(Message, snapshot.contents(1)):
             unit = clock.integer(4) or 1
             now = clock.integer(2) * unit
-            self.clocks[clock.integer(1)] = Clock(unit, bool(clock.integer(3)), now, reference - now)
+            self.clocks[clock.integer(1)] = SequenceClock(unit, bool(clock.integer(3)), now, reference - now)
 
-    def time(self, told: int, clock: int) -> int:
+    def time(self, timestamp: int, clock: int) -> int:
         """Convert a time to the trace's clock, in ns."""
         found = self.clocks.get(clock)
         if found is None:
-            return told
-        at = told * found.unit + (found.now if found.is_incremental else 0)
+            return timestamp
+        at = timestamp * found.unit + (found.time if found.is_incremental else 0)
         if found.is_incremental:
-            found.now = at
-        return at + found.ahead
+            found.time = at
+        return at + found.lead_ns
 
     def thread_time_after(self, microseconds: int) -> int:
         """Advance the thread time by a number of microseconds. Returns it in ns."""
@@ -103,7 +103,7 @@ class Sequence:
 class Stacks:
     """Builds frames and stacks from interned data."""
 
-    def __init__(self, builder: Builder, symbols: Symbols) -> None:
+    def __init__(self, builder: ProfileBuilder, symbols: Symbols) -> None:
         self._builder = builder
         self._modules = Modules(builder)
         self._symbols = symbols
@@ -123,9 +123,12 @@ class Stacks:
             frames += sequence.frames.setdefault(each, found)
         return sequence.stacks.setdefault(number, frames)
 
-    def inline(self, told: Message) -> list[int]:
+    def inline(self, message: Message) -> list[int]:
         """The frames of a stack stored in an event, innermost first."""
-        frames = [told_frame(each.text(1), each.text(2), each.integer(3)) for each in map(Message, told.contents(1))]
+        frames = [
+            build_imported_frame(each.text(1), each.text(2), each.integer(3))
+            for each in map(Message, message.contents(1))
+        ]
         return [self._builder.frame(frame) for frame in reversed(frames)]
 
     def _frames(self, sequence: Sequence, number: int) -> list[int] | None:
@@ -143,10 +146,13 @@ class Stacks:
         module = "" if path == file else path  # without a binary, some recorders repeat the source path
         if symbols is not None:
             last = len(symbols) - 1
-            told = [told_frame(*each, module=module, is_inlined=place < last) for place, each in enumerate(symbols)]
+            told = [
+                build_imported_frame(*each, module=module, is_inlined=place < last)
+                for place, each in enumerate(symbols)
+            ]
             return [self._builder.frame(each) for each in told]
         if name:
-            return [self._builder.frame(told_frame(name, file, line, module=module))]
+            return [self._builder.frame(build_imported_frame(name, file, line, module=module))]
         return [self._builder.frame(self._modules.frame_at(path, build_id, address))]
 
 

@@ -8,66 +8,66 @@ from typing import NamedTuple
 
 import numpy as np
 
-from framedex.imports.building import Builder
+from framedex.imports.building import ProfileBuilder
 
 MOST = 50_000_000
-"""The most slices of a file. A slice takes 48 bytes, and another 64 if begin and end are separate events."""
+"""The maximum number of slices. A slice takes 48 bytes, and another 64 if begin and end are separate events."""
 _END = -1  # marks an end instead of a frame
 
 
-class _Own(NamedTuple):
+class _Slice(NamedTuple):
     """A slice: its frames, outermost first, its start, its self time, and numbers of its stack and labels."""
 
     frames: list[int]
     start: int
-    own: int
-    outer: int
-    told: int
+    self_time: int
+    stack: int
+    labels: int
 
 
-class Slices:
+class SliceCollector:
     """Collects the slices of one thread, in any order."""
 
     def __init__(self) -> None:
         self._columns = tuple(array("q") for _ in range(6))  # start, end, frame, outer, told, begun
-        self._marks = tuple(array("q") for _ in range(4))  # of begins and ends: when, frame, outer, begun
-        self._begun = 0
+        self._edges = tuple(array("q") for _ in range(4))  # of begins and ends: when, frame, outer, begun
+        self._open_slices = 0
         self.overlapping = 0
         self.unbegun = 0
         self._latest = 0
 
     def __len__(self) -> int:
-        return len(self._columns[0]) + len(self._marks[0])
+        return len(self._columns[0]) + len(self._edges[0])
 
     @property
     def first(self) -> int:
         """The earliest start, in ns."""
-        return min(*self._columns[0], *self._marks[0], 1 << 62)
+        return min(*self._columns[0], *self._edges[0], 1 << 62)
 
-    def add(self, start: int, end: int, frame: int, outer: int = -1, told: int = -1) -> None:
+    def add(self, start: int, end: int, frame: int, outer: int = -1, labels: int = -1) -> None:
         """Add a slice, with times in ns and the numbers of its frame, outer stack and labels; -1 is none."""
-        self._begun += 1
-        self._add(start, end, frame, outer, told, self._begun)
+        self._open_slices += 1
+        self._add(start, end, frame, outer, labels, self._open_slices)
 
     def begin(self, start: int, frame: int, outer: int = -1) -> None:
         """Add the begin of a slice whose end is a separate event."""
-        self._begun += 1
-        self._mark(start, frame, outer, self._begun)
+        self._open_slices += 1
+        self._mark(start, frame, outer, self._open_slices)
 
-    def end(self, at: int) -> None:
-        """End the slice that began last before `at`. Slices without an end last until the latest event."""
-        self._mark(at, _END, -1, 0)
+    def end(self, time: int) -> None:
+        """End the slice that began last before `time`. Slices without an end last until the latest event."""
+        self._mark(time, _END, -1, 0)
 
     def _mark(self, *told: int) -> None:
         self._latest = max(self._latest, told[0])
-        for column, value in zip(self._marks, told, strict=True):
+        for column, value in zip(self._edges, told, strict=True):
             column.append(value)
 
     def _pair(self) -> None:
         """Pair begins and ends by time. Events of one moment keep the order of the file."""
-        frames = self._marks[1]
+        frames = self._edges[1]
         begins, ends, is_open = array("q"), array("q"), array("q")
-        for place in np.argsort(np.array(self._marks[0], np.int64), kind="stable").tolist():
+        for place in np.argsort(np.array(self._edges[0], np.int64), kind="stable").tolist():
             if frames[place] != _END:
                 is_open.append(place)
             elif is_open:
@@ -75,7 +75,7 @@ class Slices:
                 ends.append(place)
             else:
                 self.unbegun += 1
-        at, frame, outer, begun = (np.array(column, np.int64) for column in self._marks)
+        at, frame, outer, begun = (np.array(column, np.int64) for column in self._edges)
         begin = np.array(begins + is_open, np.int64)
         end = np.append(at[np.array(ends, np.int64)], np.full(len(is_open), self._latest))
         told = np.full(len(begin), -1)
@@ -83,14 +83,14 @@ class Slices:
             self._columns, (at[begin], end, frame[begin], outer[begin], told, begun[begin]), strict=True
         ):
             column.frombytes(values.astype(np.int64).tobytes())
-        self._marks = tuple(array("q") for _ in self._marks)
+        self._edges = tuple(array("q") for _ in self._edges)
 
     def _add(self, start: int, end: int, *told: int) -> None:
         self._latest = max(self._latest, end)
         for column, value in zip(self._columns, (start, max(end, start), *told), strict=True):
             column.append(value)
 
-    def own_times(self) -> Iterator[_Own]:
+    def own_times(self) -> Iterator[_Slice]:
         """Yield the slices with their self times.
 
         The frames start at the nearest enclosing slice with a stack of its own. A slice that outlasts its parent is
@@ -104,7 +104,7 @@ class Slices:
         for place in order.tolist():
             begin, until = int(start[place]), int(end[place])
             while stack and stack[-1][0] <= begin:
-                at = yield from _ended(stack, at)
+                at = yield from _end_innermost(stack, at)
             if stack:
                 stack[-1][2] += begin - at
                 if until > stack[-1][0]:
@@ -113,21 +113,21 @@ class Slices:
             stack.append([until, begin, 0, int(frame[place]), int(outer[place]), int(told[place])])
             at = begin
         while stack:
-            at = yield from _ended(stack, at)
+            at = yield from _end_innermost(stack, at)
 
 
-def _ended(stack: list[list[int]], at: int) -> Generator[_Own, None, int]:
+def _end_innermost(stack: list[list[int]], time: int) -> Generator[_Slice, None, int]:
     """End the innermost slice. Returns its end."""
     since = next((place for place in range(len(stack) - 1, -1, -1) if stack[place][4] >= 0), 0)
     frames, outer = [each[3] for each in stack[since:]], stack[since][4]
     end, start, own, _, _, told = stack.pop()
-    yield _Own(frames, start, own + end - at, outer, told)
+    yield _Slice(frames, start, own + end - time, outer, told)
     return end
 
 
 def add_slices(
-    builder: Builder,
-    slices: Slices,
+    builder: ProfileBuilder,
+    slices: SliceCollector,
     thread: int,
     outer: list[list[int]],
     origin: int,
@@ -138,9 +138,9 @@ def add_slices(
     `outer` are the stacks that slices refer to, innermost frame first. `told` are their labels.
     """
     for each in slices.own_times():
-        frames = each.frames[::-1] + (outer[each.outer] if each.outer >= 0 else [])
-        labels = told[each.told] if each.told >= 0 else None
-        builder.sample(frames, thread, [1, each.own], labels, start=each.start - origin)
+        frames = each.frames[::-1] + (outer[each.stack] if each.stack >= 0 else [])
+        labels = told[each.labels] if each.labels >= 0 else None
+        builder.sample(frames, thread, [1, each.self_time], labels, start=each.start - origin)
     for _ in range(slices.unbegun):
         builder.leave_out("end", "of slices without a begin")
     for _ in range(slices.overlapping):

@@ -34,7 +34,7 @@ class Source:
         self._path = path
 
     @contextmanager
-    def opened(self) -> Iterator[BinaryIO]:
+    def open(self) -> Iterator[BinaryIO]:
         """Context manager that opens the decompressed bytes, without a byte order mark."""
         with open_regular(self._path) as file:
             content = file
@@ -42,7 +42,7 @@ class Source:
                 file.seek(0, io.SEEK_END)
                 size = file.tell()
                 file.seek(0)
-                unpacked = _Unpacked(file, _UNPACKED + _RATIO * size)
+                unpacked = _GzipReader(file, _UNPACKED + _RATIO * size)
                 content = io.BufferedReader(cast(io.RawIOBase, unpacked), 1 << 20)
             if content.peek(len(_MARK)).startswith(_MARK):
                 content.read(len(_MARK))
@@ -50,12 +50,12 @@ class Source:
 
     def head(self) -> bytes:
         """The first bytes."""
-        with self.opened() as file:
+        with self.open() as file:
             return file.read(HEAD)
 
-    def has(self, text: bytes) -> bool:
+    def contains(self, text: bytes) -> bool:
         """Whether the file contains a text."""
-        with self.opened() as file:
+        with self.open() as file:
             kept = b""
             while data := file.read(1 << 20):
                 if text in kept + data:
@@ -65,19 +65,19 @@ class Source:
 
     def lines(self) -> Iterator[str]:
         """The lines of the file, without line breaks."""
-        with self.opened() as file:
+        with self.open() as file:
             while line := file.readline(_LONGEST_LINE):
                 if len(line) == _LONGEST_LINE:
                     raise ValueError(f"one of its lines has more than {_LONGEST_LINE:,} bytes")
                 yield line.rstrip(b"\r\n").decode("utf-8", "replace")
 
 
-class _Unpacked(io.RawIOBase):
+class _GzipReader(io.RawIOBase):
     """Decompresses gzip. Raises ValueError beyond a number of bytes."""
 
-    def __init__(self, packed: BinaryIO, most: int) -> None:
+    def __init__(self, packed: BinaryIO, limit: int) -> None:
         self._file = gzip.GzipFile(fileobj=packed)
-        self._left = most
+        self._left = limit
 
     def readable(self) -> bool:
         return True

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.captures import foreign_file, read_metadata
-from framedex.imports.building import Builder
+from framedex.imports.building import ProfileBuilder
 from framedex.imports.columns import WITHOUT_OBJECTS, samples_of, spans_of
 from framedex.imports.reading import read_profile
 from framedex.index.file.values import duration_to_bucket
-from framedex.model import CallBatch, CallKind, Calls, Capture, KindTotals, Metadata, Stops
+from framedex.model import CallBatch, CallKind, Calls, Capture, KindTotals, Metadata, StopReasons
 
 Integers = npt.NDArray[np.int64]
 
@@ -31,7 +31,7 @@ class ForeignStream:
         assert metadata.foreign is not None
         self._fill(read_profile(foreign_file(path), metadata.foreign), path, metadata)
 
-    def _fill(self, builder: Builder, path: Path, metadata: Metadata) -> None:
+    def _fill(self, builder: ProfileBuilder, path: Path, metadata: Metadata) -> None:
         self._rows = builder.table()
         self._kinds = builder.kinds
         self._arguments = builder.arguments
@@ -50,7 +50,7 @@ class ForeignStream:
             threads=builder.threads,
             calls=Calls.empty(),
             problems=(),
-            stops=Stops(),
+            stops=StopReasons(),
         )
         self.problems = builder.problems
 
@@ -59,10 +59,10 @@ class ForeignStream:
         """The number of samples."""
         return len(self._rows)
 
-    def next(self, most: int) -> CallBatch:
-        """Return up to `most` samples, in order of start; an empty batch at the end."""
+    def next(self, limit: int) -> CallBatch:
+        """Return up to `limit` samples, in order of start; an empty batch at the end."""
         first = self.row
-        kind, start, duration, calls, argument = np.array(self._rows[first : first + most]).reshape(-1, 5).T
+        kind, start, duration, calls, argument = np.array(self._rows[first : first + limit]).reshape(-1, 5).T
         self.row += len(kind)
         is_first = first == 0
         return CallBatch(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from framedex.imports.wire import Message
+from framedex.protobuf import Message
 
 _PROCESSES, _THREAD, _TRACK = 2, 44, 60  # of a packet
 _DEEPEST = 100

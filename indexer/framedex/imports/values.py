@@ -22,7 +22,7 @@ _NANOSECONDS = {
 _COUNTS = frozenset(("count", "counts", "sample", "samples", "none", ""))
 
 
-class Value(NamedTuple):
+class ValueType(NamedTuple):
     """A value that samples have, such as `cpu` in `nanoseconds`."""
 
     name: str
@@ -32,17 +32,17 @@ class Value(NamedTuple):
         return f"{self.name} ({self.unit or 'count'})"
 
 
-class Weight(NamedTuple):
+class SampleWeight(NamedTuple):
     """The weight of a sample: its number of calls, and their total `duration` in nanoseconds."""
 
     calls: int
     duration: int
 
 
-class Weighing:
+class WeightRules:
     """Splits the values of a sample into its weight and the rest."""
 
-    def __init__(self, values: Sequence[Value], wanted: str | None, usual: int = -1) -> None:
+    def __init__(self, values: Sequence[ValueType], wanted: str | None, usual: int = -1) -> None:
         """Choose the value named `wanted` as the weight; by default the one at index `usual`.
 
         Raises FramedexError if no value has that name.
@@ -68,14 +68,14 @@ class Weighing:
         """The function of all samples in the index, named after the value and its unit."""
         return Function(PROFILE_BOUNDARY, str(self.value))
 
-    def weight(self, values: Sequence[int]) -> Weight:
+    def weight(self, values: Sequence[int]) -> SampleWeight:
         """The weight of a sample with these values."""
         chosen = values[self._chosen]
         if self._scale is None:
-            return Weight(chosen, 0)
+            return SampleWeight(chosen, 0)
         count = 0 if self._count is None else values[self._count]
-        return Weight(count or int(chosen != 0), chosen * self._scale)
+        return SampleWeight(count or int(chosen != 0), chosen * self._scale)
 
-    def others(self, values: Sequence[int]) -> dict[str, int]:
+    def unweighted(self, values: Sequence[int]) -> dict[str, int]:
         """The values of a sample that are not in its weight."""
         return {name: values[place] for place, name in self._others}

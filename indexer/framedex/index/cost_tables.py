@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from framedex.index.reader import Index
-    from framedex.model import Compiles, DeviceMemory, Table, Transfers, Waiting
+    from framedex.model import Compiles, DeviceMemory, Table, Transfers, WaitsAndLoops
 
 
-class Answered(ABC):
+class CostTables(ABC):
     """A part of a program with the cost tables of its own index. Durations are in ns, sizes in bytes."""
 
     @property
@@ -30,6 +30,6 @@ class Answered(ABC):
         """Return the live memory of each device that this part allocated."""
         return self.index.memory(all_lines=all_lines)
 
-    def waits(self, *, all_lines: bool = False) -> Waiting:
+    def waits(self, *, all_lines: bool = False) -> WaitsAndLoops:
         """Return the waits of Python for the runtime, and the steps of its loops."""
         return self.index.waits(all_lines=all_lines)

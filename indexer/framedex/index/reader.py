@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -15,22 +16,22 @@ from framedex.folders import check_index_path
 from framedex.index.file.conventions import FOLLOWED
 from framedex.index.file.database import (
     LOCK_TIMEOUT_S,
-    StillConnection,
+    ImmutableConnection,
     connect_reading,
     file_identity,
     translate_errors,
 )
 from framedex.index.file.paths import has_project_moved
 from framedex.index.file.seal import was_changed
-from framedex.index.file.soundness import Attention, is_inconsistent, report_damage
+from framedex.index.file.soundness import QueryTimeout, is_inconsistent, report_damage
 from framedex.index.file.values import to_storable
-from framedex.index.read.locations import Urls
+from framedex.index.read.locations import UrlFinder
 from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, Scope, build_capture, frames_by_id
-from framedex.model import Counted
+from framedex.model import CaptureScope
 
 if TYPE_CHECKING:
     from framedex.index.ask.call.calls import Calls
-    from framedex.index.ask.call.exported import Exported
+    from framedex.index.ask.call.exported import ExportedCalls
     from framedex.index.ask.call.objects import Objects
     from framedex.index.ask.capture.capture import CaptureContents
     from framedex.index.ask.costs.compilations import CompiledProgram
@@ -38,10 +39,10 @@ if TYPE_CHECKING:
     from framedex.index.ask.guidebook.capture import ObservedCapture
     from framedex.index.ask.line.line import File, Line
     from framedex.index.ask.name.functions import Functions
-    from framedex.index.ask.name.names import Beginnings, Names
+    from framedex.index.ask.name.names import NameLookup, PrefixNames
     from framedex.index.ask.sources import Sources
     from framedex.model import (
-        AnswerOf,
+        AnswerScope,
         CallFilter,
         CaptureRow,
         Compiles,
@@ -50,9 +51,9 @@ if TYPE_CHECKING:
         Location,
         Table,
         Transfers,
-        Waiting,
+        WaitsAndLoops,
     )
-    from framedex.model.functions import BelowLine
+    from framedex.model.functions import LineCallee
     from framedex.progress import Progress
 
 Kept = TypeVar("Kept")
@@ -78,7 +79,7 @@ class Index:
             reader.connection, reader.path, may_seal=may_write
         )
         """Whether another program had changed the file before it was opened. Then answers may be wrong."""
-        self._attention = Attention(reader.connection) if self.was_changed else None
+        self._query_timeout = QueryTimeout(reader.connection) if self.was_changed else None
 
     @classmethod
     def open(
@@ -87,7 +88,7 @@ class Index:
         patience: float = LOCK_TIMEOUT_S,
         links: Mapping[str, str] | None = None,
         *,
-        counted: Counted = Counted.ALL,
+        counted: CaptureScope = CaptureScope.ALL,
         may_write: bool = True,
     ) -> Index:
         """Open the index at `path`; every query waits at most `patience` seconds for a lock.
@@ -105,7 +106,7 @@ class Index:
             connection.close()
             _update_project_paths(path)
             connection = connect_reading(path, patience)
-        scope = Scope(is_latest=counted is Counted.LATEST)
+        scope = Scope(is_latest=counted is CaptureScope.LATEST)
         return cls(Reader.from_connection(connection, path, links or {}, scope), may_write=may_write)
 
     def restrict_to_captures(self, captures: Collection[int]) -> Index:
@@ -114,10 +115,10 @@ class Index:
         Later writes do not change its captures. The first query for a line or a function takes time proportional to
         their stacks.
         """
-        from framedex.index.subset import hide_other_captures  # imported here because it loads the schema
+        from framedex.index.subset import hide_other_captures
 
         reader = Reader.from_connection(
-            connect_reading(self.path, LOCK_TIMEOUT_S), self.path, self.links, Scope(is_within=True)
+            connect_reading(self.path, LOCK_TIMEOUT_S), self.path, self.links, Scope(is_subset=True)
         )
         with translate_errors(self.path):
             hide_other_captures(reader.connection, captures)
@@ -148,12 +149,12 @@ class Index:
     def was_replaced(self) -> bool:
         """Whether the file at `path` was replaced since it was opened, so that it must be opened again.
 
-        Writes into the file do not count: the same Index answers from the new state.
+        Writes into the file do not matter: the same Index answers from the new state.
         """
         return self._read_identity() != self._identity
 
     def _read_identity(self) -> tuple[int, ...] | None:
-        return file_identity(self.path, with_content=isinstance(self._reader.connection, StillConnection))
+        return file_identity(self.path, with_content=isinstance(self._reader.connection, ImmutableConnection))
 
     def state(self) -> tuple[int, ...]:
         """Return a value that changes after writes by others and after the file was replaced."""
@@ -165,8 +166,8 @@ class Index:
 
         For frequent queries: results found in one block are cached for the next ones while they are valid.
         """
-        if self._attention is not None:
-            self._attention.begin()
+        if self._query_timeout is not None:
+            self._query_timeout.begin()
         with report_damage(self.path), translate_errors(self.path), self._reader.cache.hold(self._reader.connection):
             yield
 
@@ -187,7 +188,7 @@ class Index:
 
     def add_public_url(self, location: Location) -> Location:
         """Return the location, with its public URL if its file is not local and a URL is known."""
-        return Urls(self._reader).add_url(location)
+        return UrlFinder(self._reader).add_url(location)
 
     def captures(self) -> list[CaptureRow]:
         """Return all captures, oldest first."""
@@ -235,18 +236,20 @@ class Index:
     @cached_property
     def _totals_reader(self) -> Reader:
         """The reader for totals. In an index restricted to captures, their totals are computed at the first use."""
-        if self._reader.scope.is_within:
+        if self._reader.scope.is_subset:
             from framedex.index.subset import fill_totals
 
             with translate_errors(self.path):
                 fill_totals(self._reader.connection)
         return self._reader
 
-    def answer_of(self) -> AnswerOf:
+    def answer_of(self) -> AnswerScope:
         """Return the captures with calls: answers cover them, except for answers about a line or a function."""
+        from framedex.index.ask.capture.contents import captures_on_mock
         from framedex.index.read.subjects import answer_of_everything
 
-        return answer_of_everything(self._reader)
+        answer, on_mock = answer_of_everything(self._reader), captures_on_mock(self._reader)
+        return replace(answer, on_mock=tuple(each.id for each in answer.captures if each.id in on_mock))
 
     def compiles(self, *, all_lines: bool = False) -> Table[Compiles]:
         """Return the compilations by program line, longest total duration first; durations in ns.
@@ -280,11 +283,11 @@ class Index:
 
         return Calls(self._reader)
 
-    def calls_to_export(self, wanted: CallFilter) -> Exported:
+    def calls_to_export(self, wanted: CallFilter) -> ExportedCalls:
         """Return the calls that pass a filter, in the form that exports need."""
-        from framedex.index.ask.call.exported import Exported
+        from framedex.index.ask.call.exported import ExportedCalls
 
-        return Exported(self._reader, wanted)
+        return ExportedCalls(self._reader, wanted)
 
     @cached_property
     def functions(self) -> Functions:
@@ -301,18 +304,18 @@ class Index:
         return Objects(self._reader)
 
     @cached_property
-    def names(self) -> Names:
+    def names(self) -> NameLookup:
         """Lookups by name: symbols, paths on other machines, build-ids."""
-        from framedex.index.ask.name.names import Names
+        from framedex.index.ask.name.names import NameLookup
 
-        return Names(self._totals_reader)
+        return NameLookup(self._totals_reader)
 
     @cached_property
-    def prefix_search(self) -> Beginnings:
+    def prefix_search(self) -> PrefixNames:
         """Names and paths by prefix."""
-        from framedex.index.ask.name.names import Beginnings
+        from framedex.index.ask.name.names import PrefixNames
 
-        return Beginnings(self._reader)
+        return PrefixNames(self._reader)
 
     @cached_property
     def sources(self) -> Sources:
@@ -321,7 +324,7 @@ class Index:
 
         return Sources(self._reader)
 
-    def below_lines(self) -> Iterator[BelowLine]:
+    def below_lines(self) -> Iterator[LineCallee]:
         """Yield the calls of all captures by program line, with the paths from the line to them."""
         from framedex.index.ask.below_lines import below_lines
 
@@ -346,7 +349,7 @@ class Index:
     def memory(self, *, all_lines: bool = False) -> Table[DeviceMemory]:
         """Return the live memory of each device over time, and the allocating lines, for completely read captures.
 
-        With `all_lines` a line is split by the outward program lines, `Held.outward`.
+        With `all_lines` a line is split by the outward program lines, `LineMemory.outward`.
         """
         from framedex.index.ask.costs.line_costs import memory
 
@@ -358,7 +361,7 @@ class Index:
 
         return captures_with_memory(self._reader)
 
-    def waits(self, *, all_lines: bool = False) -> Waiting:
+    def waits(self, *, all_lines: bool = False) -> WaitsAndLoops:
         """Return the waits of Python threads for the runtime by line, and the steps of their loops; times in ns.
 
         With `all_lines` each row is for one path to its line, `outward`.
@@ -392,7 +395,7 @@ def _has_project_moved(connection: sqlite3.Connection, path: Path) -> bool:
 
 def _update_project_paths(path: Path) -> None:
     """Update the paths of a moved project with a writer. Without write access they stay unchanged."""
-    from framedex.index.write.store import Store  # imported here because few projects were moved
+    from framedex.index.write.store import Store
 
     with suppress(FramedexError):
         check_index_path(path)

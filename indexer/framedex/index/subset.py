@@ -41,7 +41,7 @@ def hide_other_captures(connection: sqlite3.Connection, captures: Collection[int
 
 def fill_totals(connection: sqlite3.Connection) -> None:
     """Replace all totals by those of the captures left by `narrow`."""
-    from framedex.index.write import aggregates  # imported here because only an index restricted to captures needs it
+    from framedex.index.write import aggregates
     from framedex.index.write.tree import read_nodes
 
     with _write_temporary_tables(connection):

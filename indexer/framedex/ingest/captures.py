@@ -34,14 +34,14 @@ from framedex.index.file.values import to_storable
 from framedex.index.write.capture import CaptureTakenError, CaptureWriter
 from framedex.index.write.records import CaptureRecord, FfiRecords, KnownCapture
 from framedex.ingest.ffi import name_ffi
-from framedex.ingest.naming import Namer
+from framedex.ingest.naming import CaptureFrameNamer
 from framedex.ingest.recorded_binaries import RecordedBinaries
-from framedex.ingest.recorded_files import KeptPrograms, RecordedSources, find_moves
+from framedex.ingest.recorded_files import RecordedSources, StoredPrograms, find_moves
 from framedex.ingest.report import CaptureReport
-from framedex.model import Capture, Metadata
+from framedex.model import Capture
 from framedex.model.metadata import SHARED_FORMAT
-from framedex.progress import Advance, Progress
-from framedex.releases import Origins, find_builds
+from framedex.progress import AdvanceCallback, Progress
+from framedex.releases import FunctionOrigins, find_builds
 from framedex.shared.reading import SharedStream
 
 BATCH_CALLS = 1 << 18
@@ -90,7 +90,7 @@ def read_captures(
 
     Raises SystemLimitError. A capture may then be partly read, and the next run continues with it.
     """
-    namer = Namer(binaries, store.read_project_moves())
+    namer = CaptureFrameNamer(binaries, store.read_project_moves())
     added: list[CaptureReport] = []
     pending = [state for state in states if needs_reading(store, state)]
     with progress.task("Reading captures", sum(_size_kib(state) for state in pending)) as advance:
@@ -120,7 +120,7 @@ def open_stream(path: Path) -> AnyStream:
 
 
 def _read_capture(
-    store: Store, state: CaptureState, stream: AnyStream, namer: Namer, advance: Advance
+    store: Store, state: CaptureState, stream: AnyStream, namer: CaptureFrameNamer, advance: AdvanceCallback
 ) -> CaptureReport:
     reading = CaptureReading(store, stream, namer, state.signature)
     weight, reported = _size_kib(state), 0
@@ -140,7 +140,7 @@ class CaptureReading:
     `signature` is the capture's signature at the start of the reading. Later changes lead to another signature.
     """
 
-    def __init__(self, store: Store, stream: AnyStream, namer: Namer, signature: str = "") -> None:
+    def __init__(self, store: Store, stream: AnyStream, namer: CaptureFrameNamer, signature: str = "") -> None:
         self._store = store
         self._stream = stream
         self._writer: CaptureWriter | None = None
@@ -181,39 +181,36 @@ class CaptureReading:
         return (*self._stream.problems, *cut, *self._naming_problems)
 
 
-def build_capture_record(capture: Capture, namer: Namer, signature: str = "") -> tuple[CaptureRecord, tuple[str, ...]]:
+def build_capture_record(
+    capture: Capture, namer: CaptureFrameNamer, signature: str = ""
+) -> tuple[CaptureRecord, tuple[str, ...]]:
     """Return a capture without its calls, and the naming problems as sentences."""
     moves = find_moves(capture)
     modules = tuple(replace(module, path=moves.now(module.path)) for module in capture.modules)
     capture = replace(capture, modules=modules) if moves else capture
     builds = [replace(build, folder=moves.now(build.folder)) for build in find_builds(capture)]
-    origins = Origins(builds)
+    origins = FunctionOrigins(builds)
     frames, problems = namer.name_frames(capture, origins)
-    kept = KeptPrograms(capture)
+    kept = StoredPrograms(capture)
     record = CaptureRecord(
         capture,
         _started_unix_seconds(capture),
-        _recorded_command(capture.metadata),
+        capture.metadata.command,
         frames,
         (*capture.problems, *problems),
         identity=capture_identity(capture.path, capture.metadata),
         signature=signature,
         ffi=name_ffi(capture, namer, origins),
         builds=builds,
-        began=capture.metadata.started_unix_ns,
+        started_ns=capture.metadata.started_unix_ns,
         binaries=namer.binaries(capture),
         program=kept.program,
+        memory=kept.memory,
         options=kept.options,
         note=kept.note,
-        source=RecordedSources(capture, namer.former).source,
+        source=RecordedSources(capture, namer.former_folders).source,
     )
     return record, tuple(problems)
-
-
-def _recorded_command(metadata: Metadata) -> str:
-    """Return the recorded command as typed: the program, or the cell of a notebook."""
-    cell = metadata.launch.cell if metadata.launch is not None else None
-    return cell or shlex.join(metadata.argv)
 
 
 def _size_kib(state: CaptureState) -> int:
@@ -231,7 +228,9 @@ def needs_reading(store: Store, state: CaptureState) -> bool:
     """
     known = store.known_capture(state.identity)
     return known is None or (
-        _has_path(known, state.path) and known.signature != state.signature and not is_followed(known.reading)
+        _has_path(known, state.path)
+        and known.signature != state.signature
+        and not is_followed(known.unfinished_signature)
     )
 
 
@@ -277,9 +276,9 @@ def make_follower_mark() -> str:
     return f"{FOLLOWED}{os.getpid()}, begun at {_process_start_ticks(os.getpid())}, since {time.monotonic_ns()}"
 
 
-def is_followed(reading: str | None) -> bool:
+def is_followed(signature: str | None) -> bool:
     """Return whether the stored signature of a capture is the mark of a running process."""
-    found = _FOLLOWER_MARK.fullmatch(reading or "")
+    found = _FOLLOWER_MARK.fullmatch(signature or "")
     return found is not None and _process_start_ticks(int(found[1])) == int(found[2])
 
 
@@ -306,7 +305,7 @@ def build_shared_record(stream: SharedStream, signature: str) -> CaptureRecord:
         signature=signature,
         ffi=FfiRecords(parse_ffi_joins(capture), stream.sites, stream.handler),
         builds=stream.definitions.builds,
-        began=metadata.started_unix_ns,
+        started_ns=metadata.started_unix_ns,
         program=stream.program,
         options=stream.options,
         note=stream.note,

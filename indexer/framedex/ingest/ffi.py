@@ -10,11 +10,11 @@ from pathlib import Path
 from framedex.ffi import FfiJoins, Site, parse_ffi_joins
 from framedex.ffi.joins import PlainFrame
 from framedex.index.write.records import FfiRecords, FrameRecord, HandlerRecord, SiteRecord
-from framedex.ingest.naming import Namer, build_python_record
-from framedex.ingest.recorded_files import Paths
+from framedex.ingest.naming import CaptureFrameNamer, build_python_record
+from framedex.ingest.recorded_files import RecordedPaths
 from framedex.model import Capture, NativeFrame
 from framedex.regularfile import read_regular
-from framedex.releases import Origins
+from framedex.releases import FunctionOrigins
 from framedex.sources.python_syntax import Definition, first_line, parse_python
 
 _COMPREHENSIONS = {
@@ -26,7 +26,7 @@ _COMPREHENSIONS = {
 _UNKNOWN_INSTRUCTION = 0
 
 
-def name_ffi(capture: Capture, namer: Namer, origins: Origins) -> FfiRecords:
+def name_ffi(capture: Capture, namer: CaptureFrameNamer, origins: FunctionOrigins) -> FfiRecords:
     """Join the FFI records of a capture, and name the frames of its sites. Handlers are named on demand."""
     joins = parse_ffi_joins(capture)
     return FfiRecords(
@@ -42,7 +42,9 @@ def name_sites(capture: Capture, joins: FfiJoins) -> tuple[SiteRecord, ...]:
     return tuple(naming.build_record(site) for site in joins.sites.values())
 
 
-def _name_handler(capture: Capture, namer: Namer, origins: Origins, entry: int) -> HandlerRecord | None:
+def _name_handler(
+    capture: Capture, namer: CaptureFrameNamer, origins: FunctionOrigins, entry: int
+) -> HandlerRecord | None:
     """Return the handler entered at a frame of a capture, in which the stack of a run ends."""
     frame = capture.frames[entry]
     if not isinstance(frame, NativeFrame) or frame.module < 0:
@@ -55,7 +57,7 @@ class _SiteNaming:
     """Names the frames of sites, which have a file, a line and a qualified name, but not a first line."""
 
     def __init__(self, capture: Capture) -> None:
-        self._paths = Paths.from_capture(capture)
+        self._paths = RecordedPaths.from_capture(capture)
         self._codes: dict[tuple[str, str], list[int]] = {}
         for code in capture.codes:
             self._codes.setdefault((code.filename, code.qualname), []).append(max(code.first_line, 1))

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.binaries import KeptBinaries
+from framedex.binaries import BinaryStore
 from framedex.captures import CaptureState, CaptureStream, capture_state, is_complete
 from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.index.write.capture import CaptureTakenError, CaptureWriter, NoRoomError
 from framedex.ingest.captures import BATCH_CALLS, build_capture_record, make_follower_mark, needs_reading
-from framedex.ingest.naming import Namer
+from framedex.ingest.naming import CaptureFrameNamer
 from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.path_resolution.files import PathMap
 
@@ -43,12 +43,12 @@ class Follower:
         """`locate_functions` locates new functions in the source. `debuginfod` provides debug files."""
         self._store = store
         rules = PathMap(store.sources.path_rules())
-        binaries = RecordedBinaries(rules, debuginfod=debuginfod, kept=KeptBinaries())
-        self._namer = Namer(binaries, store.read_project_moves())
+        binaries = RecordedBinaries(rules, debuginfod=debuginfod, kept=BinaryStore())
+        self._namer = CaptureFrameNamer(binaries, store.read_project_moves())
         self._locate_functions = locate_functions
         self.calls = 0  # the number of new calls
         self.refused: dict[Path, FramedexError] = {}
-        self._followed: dict[Path, _Followed] = {}
+        self._followed: dict[Path, _FollowedCapture] = {}
         self._finished: set[Path] = set()  # ended, or followed by another process
 
     @property
@@ -87,11 +87,11 @@ class Follower:
         self.calls += calls
         return calls
 
-    def _begin(self, path: Path) -> _Followed | None:
+    def _begin(self, path: Path) -> _FollowedCapture | None:
         """Start to follow a capture; return None if it is indexed in this state or another process follows it."""
         if not needs_reading(self._store, capture_state(path)):
             return None
-        self._followed[path] = _Followed(self._store, path, self._namer)
+        self._followed[path] = _FollowedCapture(self._store, path, self._namer)
         return self._followed[path]
 
 
@@ -103,10 +103,10 @@ def _is_readable(path: Path) -> bool:
     return True
 
 
-class _Followed:
+class _FollowedCapture:
     """A capture that is being written."""
 
-    def __init__(self, store: Store, path: Path, namer: Namer) -> None:
+    def __init__(self, store: Store, path: Path, namer: CaptureFrameNamer) -> None:
         self._store = store
         self._path = path
         self._namer = namer

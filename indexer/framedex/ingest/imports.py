@@ -14,7 +14,7 @@ from framedex.imports.reading import format_of
 from framedex.index import Store
 from framedex.ingest.pipeline import ingest_captures
 from framedex.ingest.report import CaptureReport
-from framedex.model import Foreign
+from framedex.model import ImportOrigin
 from framedex.model.metadata import SHARED_FORMAT
 from framedex.path_resolution.files import PathRule
 from framedex.progress import Progress
@@ -25,11 +25,11 @@ if TYPE_CHECKING:  # few runs need it
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedFile:
     """A file that is in the index as the capture of this id; `report` is None if it was already there."""
 
     capture: int
-    foreign: Foreign
+    foreign: ImportOrigin
     report: CaptureReport | None
 
 
@@ -44,7 +44,7 @@ def import_file(
     rules: Sequence[PathRule] | None = None,
     debuginfod: Debuginfod | None = None,
     origin: str | None = None,
-) -> Imported:
+) -> ImportedFile:
     """Store a file in the folder `captures`, and read it into the index, in one transaction.
 
     `value` names the sample value to use as weight. Relative file names begin in `folders`. `origin` identifies a file
@@ -59,7 +59,7 @@ def import_file(
         known = store.known_capture(identity_of_import(stored.foreign.origin))
         assert known is not None
         read = next(iter(report.captures), None)
-    return Imported(known.id, stored.foreign, read)
+    return ImportedFile(known.id, stored.foreign, read)
 
 
 @contextmanager

@@ -8,14 +8,14 @@ from functools import cache
 from itertools import groupby
 
 from framedex.binaries.names import parse_name
-from framedex.index.write.records import FramePlacement, Placement, UnplacedFunction
+from framedex.index.write.records import FramePlacement, FunctionPlacement, UnplacedFunction
 from framedex.index.write.sources import SourceTables
 from framedex.ingest.recorded_binaries import RecordedBinaries
-from framedex.ingest.release_maps import BinarySources, Released
-from framedex.model import GENERATOR_LANGUAGES, How, Language, Location, NativeSymbol
+from framedex.ingest.release_maps import BinarySources, ReleasedFunctions
+from framedex.model import GENERATOR_LANGUAGES, Language, Location, LocationEvidence, NativeSymbol
 from framedex.progress import Progress
 from framedex.sources import generated_scopes, match_generating_definition, match_symbol
-from framedex.sources.bodies import Bodies, bodies_from_trees
+from framedex.sources.bodies import FunctionBodies, bodies_from_trees
 from framedex.sources.calls import Span
 from framedex.sources.frame_lines import FrameLines
 from framedex.sources.matching import Candidate, ClassesNamed
@@ -31,7 +31,7 @@ def locate_functions(tables: SourceTables, progress: Progress, binaries: Recorde
     Functions in neither folders nor imported maps are looked up in the release maps. Returns the problems of the
     release maps, as sentences. Call it in a transaction.
     """
-    released = Released(tables)
+    released = ReleasedFunctions(tables)
     functions = tables.stale_functions()
     missing = tuple(f"{root}/" for root in tables.roots() if not os.path.isdir(root))  # noqa: PTH112 - it may raise
     definitions_for = _make_definition_query(tables)
@@ -43,7 +43,7 @@ def locate_functions(tables: SourceTables, progress: Progress, binaries: Recorde
             query_definitions = definitions_for(function)
             definitions = query_definitions(function.record.short_name, _LANGUAGES[function.record.language])
             if function.record.language is Language.PYTHON:
-                placement: Placement | None = _locate_python(function, definitions)
+                placement: FunctionPlacement | None = _locate_python(function, definitions)
             else:
                 placement = _locate_native(function, definitions, missing, classes_named)
                 placement = placement or _locate_generated(function, query_definitions)
@@ -51,7 +51,7 @@ def locate_functions(tables: SourceTables, progress: Progress, binaries: Recorde
                     placement = _locate_in_release(function, sources)
                     if placement is not None:
                         release_sources[function.id] = sources
-            placements.append(placement or Placement(function.id, None, 0))
+            placements.append(placement or FunctionPlacement(function.id, None, 0))
             advance(1)
     for placement in placements:
         if sources := release_sources.get(placement.function):
@@ -91,14 +91,14 @@ def _make_class_query(tables: SourceTables) -> ClassesNamed:
     return classes_named
 
 
-def _locate_python(function: UnplacedFunction, definitions: Sequence[Candidate]) -> Placement:
+def _locate_python(function: UnplacedFunction, definitions: Sequence[Candidate]) -> FunctionPlacement:
     """Return the location of a Python function: first line from its code object, last line from its definition.
 
     The first line is that of its decorators.
     """
     location = function.record.location
     if location is None:
-        return Placement(function.id, None, 0)
+        return FunctionPlacement(function.id, None, 0)
     fitting = [
         definition
         for path, definition in definitions
@@ -106,7 +106,7 @@ def _locate_python(function: UnplacedFunction, definitions: Sequence[Candidate])
     ]
     # Of several definitions of one name, the code object's is the first that ends at or after its first line.
     nearest = min(fitting, key=lambda definition: definition.end_line, default=None)
-    return Placement(function.id, location, nearest.end_line if nearest else 0)
+    return FunctionPlacement(function.id, location, nearest.end_line if nearest else 0)
 
 
 def _locate_native(
@@ -114,8 +114,8 @@ def _locate_native(
     definitions: Sequence[Candidate],
     missing: tuple[str, ...],
     classes_named: ClassesNamed,
-) -> Placement | None:
-    candidates = _definitions_around(function.seen_at, definitions) or definitions
+) -> FunctionPlacement | None:
+    candidates = _definitions_around(function.seen_line, definitions) or definitions
     existing = [found for found in candidates if not found[0].startswith(missing)]
     for fitting in (existing, candidates) if missing else (candidates,):
         how, found = match_symbol(_native_symbol(function), fitting, classes_named=classes_named)
@@ -126,7 +126,7 @@ def _locate_native(
 
 def _locate_generated(
     function: UnplacedFunction, definitions: Callable[[str, str], Sequence[Candidate]]
-) -> Placement | None:
+) -> FunctionPlacement | None:
     """Return the message or record that the function was generated from, if it is among the definitions."""
     symbol = _native_symbol(function)
     scopes = dict.fromkeys(generated_scopes(symbol)) if function.record.symbol else ()
@@ -136,14 +136,14 @@ def _locate_generated(
     return _build_placement(function, how, found) if how is not None else None
 
 
-def _release_sources(function: UnplacedFunction, released: Released) -> BinarySources | None:
+def _release_sources(function: UnplacedFunction, released: ReleasedFunctions) -> BinarySources | None:
     """Return the release sources that may contain a function; None if debug information has its location."""
-    if function.seen_at is not None or not function.record.symbol:
+    if function.seen_line is not None or not function.record.symbol:
         return None
     return released.find_sources(function.record)
 
 
-def _locate_in_release(function: UnplacedFunction, sources: BinarySources) -> Placement | None:
+def _locate_in_release(function: UnplacedFunction, sources: BinarySources) -> FunctionPlacement | None:
     symbol = _native_symbol(function)
     how, found = match_symbol(symbol, sources.definitions_for(function.record, key_of(parse_name(symbol.symbol))))
     if how is not None and found:
@@ -151,13 +151,15 @@ def _locate_in_release(function: UnplacedFunction, sources: BinarySources) -> Pl
     return _locate_generated(function, sources.definitions)
 
 
-def _build_placement(function: UnplacedFunction, how: How, found: Sequence[Candidate]) -> Placement:
+def _build_placement(
+    function: UnplacedFunction, how: LocationEvidence, found: Sequence[Candidate]
+) -> FunctionPlacement:
     location, *others = (Location(path, definition.line, how) for path, definition in found)
-    end_line = found[0][1].end_line if how is How.DEFINITION else 0
-    return Placement(function.id, location, end_line, tuple(others))
+    end_line = found[0][1].end_line if how is LocationEvidence.DEFINITION else 0
+    return FunctionPlacement(function.id, location, end_line, tuple(others))
 
 
-def _all_locations(placement: Placement) -> list[Location]:
+def _all_locations(placement: FunctionPlacement) -> list[Location]:
     return [placement.location, *placement.candidates] if placement.location else []
 
 
@@ -173,14 +175,14 @@ def _definitions_around(seen_at: Location | None, definitions: Sequence[Candidat
 
 
 def _native_symbol(function: UnplacedFunction) -> NativeSymbol:
-    record, seen_at = function.record, function.seen_at
+    record, seen_at = function.record, function.seen_line
     path, line = (seen_at.path, seen_at.line) if seen_at else (None, 0)
     return NativeSymbol(record.name, record.symbol, record.mangled, path, line, inlined=False, unit=record.unit or None)
 
 
 def find_calls(
     tables: SourceTables,
-    placements: Sequence[Placement],
+    placements: Sequence[FunctionPlacement],
     binaries: RecordedBinaries,
     progress: Progress,
     released: Mapping[int, BinarySources],
@@ -204,24 +206,24 @@ def find_calls(
             definitions = _possible_definitions(placement, bodies)
             callees = [each.callee for each in rows]
             binary = binaries.open_known(frame.module)
-            is_certain = placement.location is not None and placement.location.how is How.DEFINITION
+            is_certain = placement.location is not None and placement.location.how is LocationEvidence.DEFINITION
             if places := lines.find_locations(definitions, bodies, binary, frame.offset, callees, is_certain):
                 found.append(FramePlacement(frame.id, places[0], places[1:]))
             advance(len(rows))
     return found
 
 
-def _possible_definitions(placement: Placement, bodies: Bodies) -> list[tuple[str, Span]]:
+def _possible_definitions(placement: FunctionPlacement, bodies: FunctionBodies) -> list[tuple[str, Span]]:
     """Return the possible definitions of a function, by path and lines."""
     location = placement.location
     assert location is not None
-    if location.how is How.DEFINITION:
+    if location.how is LocationEvidence.DEFINITION:
         return [(location.path, (location.line, placement.end_line))] if placement.end_line > 0 else []
-    if location.how is not How.CANDIDATES:
+    if location.how is not LocationEvidence.CANDIDATES:
         return []
     return [
         (each.path, span)
         for each in (location, *placement.candidates)
-        for span in bodies.written(each.path)
+        for span in bodies.calls_in_file(each.path)
         if span[0] == each.line
     ]

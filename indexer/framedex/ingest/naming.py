@@ -21,27 +21,33 @@ from framedex.ffi.signatures import parse_signature
 from framedex.index.file.values import to_storable
 from framedex.index.write.records import FrameRecord, FunctionRecord, NamedBinary
 from framedex.ingest.recorded_binaries import RecordedBinaries, describe_missing_binary, describe_unnamed_frames
-from framedex.ingest.recorded_files import Paths
+from framedex.ingest.recorded_files import RecordedPaths
 from framedex.model import (
     BinaryId,
     Capture,
-    How,
+    ImportedFrame,
     Language,
     Location,
+    LocationEvidence,
     Module,
     NativeFrame,
     NativeSymbol,
     PythonFrame,
-    ToldFrame,
 )
-from framedex.path_resolution.moved_files import Moves
-from framedex.releases import Origins
+from framedex.path_resolution.moved_files import FolderMoves
+from framedex.releases import FunctionOrigins
 from framedex.sources import count_processors, short_name
-from framedex.sources.outline import Fit, Outlines
+from framedex.sources.outline import OutlineMatch, Outlines
 
 
 def build_python_record(
-    paths: Paths, filename: str, qualname: str, first_line: int, instruction: int, line: int, returning: bool = False
+    paths: RecordedPaths,
+    filename: str,
+    qualname: str,
+    first_line: int,
+    instruction: int,
+    line: int,
+    returning: bool = False,
 ) -> FrameRecord:
     """Return a frame at `line` (0: unknown) of the Python code that begins at `first_line` of a file."""
     name, filename = to_storable(qualname), to_storable(filename)
@@ -56,43 +62,43 @@ def build_python_record(
         module=filename if path is None or filename.startswith("<") else path,
         unit="",
         first_line=first_line,
-        location=None if path is None else Location(path, first_line, How.EXACT),
+        location=None if path is None else Location(path, first_line, LocationEvidence.EXACT),
     )
-    location = None if path is None or line <= 0 else Location(path, line, How.EXACT)
+    location = None if path is None or line <= 0 else Location(path, line, LocationEvidence.EXACT)
     return FrameRecord(function, None, instruction, 0, location, returning, max(line, 0))
 
 
 _OUTSIDE_MODULES = "[outside every module]"
 
 
-class Namer:
+class CaptureFrameNamer:
     """Names the frames of captures.
 
-    `former` maps the project's former folders to its present one, because its binaries may have been built before the
-    move.
+    `former_folders` maps the project's former folders to its present one, because its binaries may have been built
+    before the move.
     """
 
-    def __init__(self, binaries: RecordedBinaries | None = None, former: Moves | None = None) -> None:
+    def __init__(self, binaries: RecordedBinaries | None = None, former: FolderMoves | None = None) -> None:
         self._binaries = binaries or RecordedBinaries()
-        self.former = former or Moves()
+        self.former_folders = former or FolderMoves()
 
     def name_frames(
-        self, capture: Capture, origins: Origins | None = None
+        self, capture: Capture, origins: FunctionOrigins | None = None
     ) -> tuple[list[tuple[FrameRecord, ...]], list[str]]:
         """Return the logical frames of each recorded frame, outermost first, and the naming problems as sentences.
 
         `origins` has the releases of the binaries.
         """
-        origins = origins or Origins()
+        origins = origins or FunctionOrigins()
         found, problems = self._resolve(capture)
-        paths = Paths.from_capture(capture, self.former)
+        paths = RecordedPaths.from_capture(capture, self.former_folders)
         foreign = capture.metadata.foreign
-        imported = ImportedFrames(paths, foreign.folders if foreign is not None else ())
+        imported = ImportedFrameConverter(paths, foreign.folders if foreign is not None else ())
         records: list[tuple[FrameRecord, ...]] = []
         for frame in capture.frames:
             if isinstance(frame, PythonFrame):
                 records.append((convert_python_frame(capture, frame, paths),))
-            elif isinstance(frame, ToldFrame):
+            elif isinstance(frame, ImportedFrame):
                 records.append((imported.convert(frame),))
             else:
                 records.append(_convert_native_frame(capture, frame, found.get(frame, _NOTHING_FOUND), paths, origins))
@@ -104,7 +110,7 @@ class Namer:
         return [self._binaries.describe_binary(capture.modules[module]) for module in sorted(modules)]
 
     def ffi_handler(
-        self, capture: Capture, entry: NativeFrame, origins: Origins | None = None
+        self, capture: Capture, entry: NativeFrame, origins: FunctionOrigins | None = None
     ) -> tuple[Signature | None, FrameRecord | None]:
         """Return the signature of the FFI handler entered at a frame, and its implementing function."""
         binary, _ = self._binaries.open(capture.modules[entry.module])
@@ -114,19 +120,19 @@ class Namer:
         implementation = None
         if found.implementation is not None:
             at_entry = NativeFrame(entry.module, found.implementation + 1)
-            named = _Found(binary.resolve([found.implementation])[0])
-            paths = Paths.from_capture(capture, self.former)
-            implementation = _convert_native_frame(capture, at_entry, named, paths, origins or Origins())[0]
+            named = _FoundFunctions(binary.resolve([found.implementation])[0])
+            paths = RecordedPaths.from_capture(capture, self.former_folders)
+            implementation = _convert_native_frame(capture, at_entry, named, paths, origins or FunctionOrigins())[0]
         return parse_signature(found.type_arguments), implementation
 
-    def _resolve(self, capture: Capture) -> tuple[dict[NativeFrame, _Found], list[str]]:
+    def _resolve(self, capture: Capture) -> tuple[dict[NativeFrame, _FoundFunctions], list[str]]:
         by_module: dict[int, list[NativeFrame]] = {}
         for frame in capture.frames:
             if isinstance(frame, NativeFrame) and frame.module >= 0:
                 by_module.setdefault(frame.module, []).append(frame)
         self._binaries.fetch_debug_files(capture.modules[module] for module in by_module)
         launch = capture.metadata.launch
-        everything: dict[NativeFrame, _Found] = {}
+        everything: dict[NativeFrame, _FoundFunctions] = {}
         problems: list[str] = []
         # Most of the time goes into line tables, which are read without the GIL.
         with ThreadPoolExecutor(count_processors()) as pool:
@@ -139,7 +145,7 @@ class Namer:
 
     def _resolve_module(
         self, module: Module, frames: Sequence[NativeFrame], packages: Mapping[str, str]
-    ) -> tuple[dict[NativeFrame, _Found], Sequence[str]]:
+    ) -> tuple[dict[NativeFrame, _FoundFunctions], Sequence[str]]:
         """Return the names of the frames of one module (none if the binary is missing), and the problems."""
         binary, trouble = self._binaries.open(module)
         if binary is None:
@@ -147,7 +153,7 @@ class Namer:
         # A return address is one past the call, which may be the last instruction of its function.
         symbols = binary.resolve([frame.offset - 1 for frame in frames])
         found = {
-            frame: _Found(named) if named else _Found(start=binary.function_start(frame.offset - 1))
+            frame: _FoundFunctions(named) if named else _FoundFunctions(start=binary.function_start(frame.offset - 1))
             for frame, named in zip(frames, symbols, strict=True)
         }
         problems = [f"{module.path}: {problem}" for problem in binary.problems]
@@ -156,17 +162,18 @@ class Namer:
         return found, [*trouble, *problems]
 
 
-class _Found(NamedTuple):
+class _FoundFunctions(NamedTuple):
     """The functions at a frame, innermost inlined one first; without any, the start of the enclosing function."""
 
     symbols: tuple[NativeSymbol, ...] = ()
     start: int | None = None
 
 
-_NOTHING_FOUND = _Found()
+_NOTHING_FOUND = _FoundFunctions()
 
 
-def convert_python_frame(capture: Capture, frame: PythonFrame, paths: Paths) -> FrameRecord:
+def convert_python_frame(capture: Capture, frame: PythonFrame, paths: RecordedPaths) -> FrameRecord:
+    """The record of a Python frame, with the line from its instruction."""
     code = capture.codes[frame.code]
     first_line = max(code.first_line, 1)
     return build_python_record(
@@ -175,7 +182,7 @@ def convert_python_frame(capture: Capture, frame: PythonFrame, paths: Paths) -> 
 
 
 def _convert_native_frame(
-    capture: Capture, frame: NativeFrame, found: _Found, paths: Paths, origins: Origins
+    capture: Capture, frame: NativeFrame, found: _FoundFunctions, paths: RecordedPaths, origins: FunctionOrigins
 ) -> tuple[FrameRecord, ...]:
     if frame.module < 0:
         return (build_unnamed_frame(BinaryId(_OUTSIDE_MODULES, "", ""), frame.offset, None),)
@@ -196,10 +203,10 @@ def _convert_native_frame(
             unit=to_storable(symbol.unit or ""),
             first_line=0,
             location=None,
-            origin=origins.of(module.path, symbol.symbol),
+            origin=origins.origin_of(module.path, symbol.symbol),
         )
         path = paths.resolve_compiled(symbol.path, module.path) if symbol.path and symbol.line > 0 else None
-        location = None if path is None else Location(path, symbol.line, How.EXACT)
+        location = None if path is None else Location(path, symbol.line, LocationEvidence.EXACT)
         records.append(FrameRecord(function, binary, frame.offset, depth, location))
     return tuple(records)
 
@@ -221,17 +228,17 @@ _NO_DECLARATION = re.compile(r"/|\.\(|\)\.|\(\d|\w\[\d| \((?!anonymous namespace
 _BUILD_PATH = re.compile(r"[^<:?][^:]*")  # neither `<unknown>`, `??` nor `node:fs`
 
 
-class ImportedFrames:
+class ImportedFrameConverter:
     """Converts frames of other recorders to records. `problems` reports omitted lines, as sentences."""
 
-    def __init__(self, paths: Paths, folders: Sequence[str] = ()) -> None:
+    def __init__(self, paths: RecordedPaths, folders: Sequence[str] = ()) -> None:
         """Relative file names begin in one of `folders`: the one with a file that confirms the frame."""
         self._paths = paths
         self._folders = folders
         self._outlines = Outlines()
         self._contradicted: set[str] = set()
 
-    def convert(self, frame: ToldFrame) -> FrameRecord:
+    def convert(self, frame: ImportedFrame) -> FrameRecord:
         """Return the frame, with its recorded line unless the local file contradicts it."""
         return self._convert_python(frame) if frame.language is Language.PYTHON else self._convert_native(frame)
 
@@ -243,7 +250,7 @@ class ImportedFrames:
         named = words.first_names(sorted(self._contradicted), "file")
         return [f"Left out: lines that contradict the local files, which are other versions: {named}."]
 
-    def _convert_python(self, frame: ToldFrame) -> FrameRecord:
+    def _convert_python(self, frame: ImportedFrame) -> FrameRecord:
         """Return a Python frame.
 
         Recorders rarely have its qualified name and first line, so the local file provides them.
@@ -251,28 +258,28 @@ class ImportedFrames:
         name, first_line, line = frame.function, frame.first_line, min(frame.line, _LONGEST_LINE)
         file = self._find_file(frame)
         path = self._paths.resolve(file)
-        outline = self._outlines.of(path) if path is not None else None
+        outline = self._outlines.outline_of(path) if path is not None else None
         if path is not None and outline is not None and (any_line := line or first_line):
-            if outline.fit(name, any_line, Language.PYTHON) is Fit.CONTRADICTS:
+            if outline.fit(name, any_line, Language.PYTHON) is OutlineMatch.CONTRADICTS:
                 self._contradicted.add(path)
                 line = 0
-            elif found := outline.around(name, any_line):
+            elif found := outline.function_around(name, any_line):
                 name, first_line = found
         return build_python_record(self._paths, file, name, first_line, 0, line)
 
-    def _find_file(self, frame: ToldFrame) -> str:
+    def _find_file(self, frame: ImportedFrame) -> str:
         """Return the file of a frame; for a relative name, the file that has the function at its line."""
         if not frame.file.endswith(".py") or frame.file.startswith("/"):
             return frame.file
         line = frame.line or frame.first_line
         for folder in self._folders:
             path = f"{folder}/{frame.file}"
-            outline = self._outlines.of(path)
-            if outline is not None and outline.fit(frame.function, line, Language.PYTHON) is Fit.FITS:
+            outline = self._outlines.outline_of(path)
+            if outline is not None and outline.fit(frame.function, line, Language.PYTHON) is OutlineMatch.FITS:
                 return path
         return frame.file
 
-    def _convert_native(self, frame: ToldFrame) -> FrameRecord:
+    def _convert_native(self, frame: ImportedFrame) -> FrameRecord:
         # A name alone may be anything, such as `copy.6` of an op. Only names of code have parts that compilers add.
         is_code = bool(frame.file or frame.module) or frame.function.startswith("_Z") or "::" in frame.function
         symbol = to_storable(demangle(frame.function) if is_code else frame.function)
@@ -290,10 +297,10 @@ class ImportedFrames:
             location=None,
         )
         path, line = self._find_compiled_file(frame), min(frame.line, _LONGEST_LINE)
-        location = None if path is None or not line else Location(path, line, How.EXACT)
+        location = None if path is None or not line else Location(path, line, LocationEvidence.EXACT)
         return FrameRecord(function, None, 0, int(frame.is_inlined), location)
 
-    def _find_compiled_file(self, frame: ToldFrame) -> str | None:
+    def _find_compiled_file(self, frame: ImportedFrame) -> str | None:
         """Return the file of a native frame. A relative name is resolved like one in a binary's debug information."""
         if frame.file.startswith("/") or not _BUILD_PATH.fullmatch(frame.file):
             return self._paths.resolve(frame.file)

@@ -5,8 +5,8 @@ the recorded line inside. For Python, whose code objects have first lines, it mu
 line.
 
 Some frames have no definition to compare with: lambdas, module code, and functions defined by macros. They depend on
-the other frames of their file. None of these may contradict the file. Some must confirm it, unless a rule of the
-settings led there, for which the user answers. In a file that other frames contradict, lines of C++ are never exact: a
+the other frames of their file. None of these may contradict the file. Some must confirm it, unless a path rule
+of the user led there. In a file that other frames contradict, lines of C++ are never exact: a
 shift may stay within the function.
 
 An unconfirmed frame is located at the definition of its function, if there is one, and labelled so: the file has
@@ -22,12 +22,12 @@ from enum import Enum, auto
 from pathlib import Path
 
 from framedex.index import Store
-from framedex.index.write.records import FramePlacement, RecordedPlace
-from framedex.ingest.trees import Trees
-from framedex.model import Definition, How, Language, Location
+from framedex.index.write.records import FramePlacement, RecordedLine
+from framedex.ingest.trees import SourceFileLists
+from framedex.model import Definition, Language, Location, LocationEvidence
 from framedex.path_resolution.files import PathMap, file_exists, find_file
 from framedex.path_resolution.moved_files import TreeFiles
-from framedex.path_resolution.precedence import Here, find_local_file
+from framedex.path_resolution.precedence import LocalFile, find_local_file
 from framedex.regularfile import read_regular_text
 from framedex.shared.keeping import kept_excerpts
 
@@ -37,7 +37,7 @@ NamedDefinition = tuple[str, Definition]
 _UNNAMED = re.compile(r"(?:(?:\.<locals>)?\.|^)<(?:lambda|listcomp|dictcomp|setcomp|genexpr|module)>$")
 
 
-def find_mapped_files(store: Store, trees: Trees) -> dict[str, Here]:
+def find_mapped_files(store: Store, trees: SourceFileLists) -> dict[str, LocalFile]:
     """Return the local files for the recorded paths of other machines, and add them to the files of the trees.
 
     The excerpts of a shared capture can replace a missing file.
@@ -53,12 +53,12 @@ def find_mapped_files(store: Store, trees: Trees) -> dict[str, Here]:
     return mapped
 
 
-def locate_mapped_frames(store: Store, mapped: dict[str, Here]) -> None:
+def locate_mapped_frames(store: Store, mapped: dict[str, LocalFile]) -> None:
     """Locate the frames with these recorded paths in the local files, and all others at their recorded paths.
 
     Call it after reading the files, in a transaction.
     """
-    by_path: dict[str, list[RecordedPlace]] = defaultdict(list)
+    by_path: dict[str, list[RecordedLine]] = defaultdict(list)
     for place in store.sources.recorded_places(mapped):
         by_path[place.path].append(place)
     definitions = store.sources.find_definitions
@@ -74,51 +74,59 @@ def _shared_excerpts(store: Store) -> dict[str, str]:
     return {path: text for capture in store.captures() for path, text in kept_excerpts(capture.path).items()}
 
 
-def _find_shared_excerpt(recorded: str, texts: Mapping[str, str]) -> Here | None:
+def _find_shared_excerpt(recorded: str, texts: Mapping[str, str]) -> LocalFile | None:
     text = texts.get(recorded)
-    return Here(text, by_rule=True) if text is not None and not file_exists(recorded) and file_exists(text) else None
+    return (
+        LocalFile(text, is_by_rule=True)
+        if text is not None and not file_exists(recorded) and file_exists(text)
+        else None
+    )
 
 
-class _Verdict(Enum):
+class _PathMatch(Enum):
     FITS = auto()
     UNKNOWN = auto()
     CONTRADICTS = auto()
 
 
 def _locate_frames(
-    places: Sequence[RecordedPlace], local_file: Here, definitions: Callable[[str], Sequence[NamedDefinition]]
+    recorded_lines: Sequence[RecordedLine],
+    local_file: LocalFile,
+    definitions: Callable[[str], Sequence[NamedDefinition]],
 ) -> Iterable[FramePlacement]:
     """Yield the locations of the frames of one recorded path in its local file."""
-    defined = _definitions_by_name(definitions(local_file.path), places[0].language)
+    defined = _definitions_by_name(definitions(local_file.path), recorded_lines[0].language)
     text = _read_lines(local_file.path)
-    named = [(place, defined.get(_function_name(place), ())) for place in places]
+    named = [(place, defined.get(_function_name(place), ())) for place in recorded_lines]
     judgements = [
         (place, definitions_of_name, _judge(place, definitions_of_name, text)) for place, definitions_of_name in named
     ]
     verdicts = {verdict for _, _, verdict in judgements}
-    is_other_version = _Verdict.CONTRADICTS in verdicts
-    is_confirmed = not is_other_version and (local_file.by_rule or _Verdict.FITS in verdicts)
+    is_other_version = _PathMatch.CONTRADICTS in verdicts
+    is_confirmed = not is_other_version and (local_file.is_by_rule or _PathMatch.FITS in verdicts)
     for place, definitions_of_name, verdict in judgements:
-        is_sure = verdict is _Verdict.FITS and (place.language is Language.PYTHON or not is_other_version)
-        if is_sure or (verdict is _Verdict.UNKNOWN and is_confirmed):
-            yield FramePlacement(place.frame, Location(local_file.path, place.line, How.EXACT))
+        is_sure = verdict is _PathMatch.FITS and (place.language is Language.PYTHON or not is_other_version)
+        if is_sure or (verdict is _PathMatch.UNKNOWN and is_confirmed):
+            yield FramePlacement(place.frame, Location(local_file.path, place.line, LocationEvidence.EXACT))
         elif len(definitions_of_name) == 1 and definitions_of_name[0].kind != "class":
-            yield FramePlacement(place.frame, Location(local_file.path, definitions_of_name[0].line, How.DEFINITION))
+            yield FramePlacement(
+                place.frame, Location(local_file.path, definitions_of_name[0].line, LocationEvidence.DEFINITION)
+            )
 
 
-def _judge(place: RecordedPlace, definitions_of_name: Sequence[Definition], text: Sequence[str]) -> _Verdict:
-    if place.line > len(text):
-        return _Verdict.CONTRADICTS
+def _judge(recorded: RecordedLine, definitions_of_name: Sequence[Definition], text: Sequence[str]) -> _PathMatch:
+    if recorded.line > len(text):
+        return _PathMatch.CONTRADICTS
     enclosing = [
-        definition for definition in definitions_of_name if definition.line <= place.line <= definition.end_line
+        definition for definition in definitions_of_name if definition.line <= recorded.line <= definition.end_line
     ]
-    if place.language is Language.PYTHON and enclosing:
-        if _UNNAMED.search(place.name):
-            return _Verdict.UNKNOWN
-        enclosing = [definition for definition in enclosing if _has_first_line(definition, place.first_line, text)]
+    if recorded.language is Language.PYTHON and enclosing:
+        if _UNNAMED.search(recorded.name):
+            return _PathMatch.UNKNOWN
+        enclosing = [definition for definition in enclosing if _has_first_line(definition, recorded.first_line, text)]
     if enclosing:
-        return _Verdict.FITS
-    return _Verdict.CONTRADICTS if definitions_of_name else _Verdict.UNKNOWN
+        return _PathMatch.FITS
+    return _PathMatch.CONTRADICTS if definitions_of_name else _PathMatch.UNKNOWN
 
 
 def _has_first_line(definition: Definition, first_line: int, text: Sequence[str]) -> bool:
@@ -140,11 +148,11 @@ def _definitions_by_name(
     return found
 
 
-def _function_name(place: RecordedPlace) -> str:
+def _function_name(recorded: RecordedLine) -> str:
     """Return the name of a frame's function, or of the function around a lambda; empty for a module's own code."""
-    if place.language is Language.NATIVE:
-        return place.short_name  # a lambda has the short name of its function
-    name = place.name
+    if recorded.language is Language.NATIVE:
+        return recorded.short_name  # a lambda has the short name of its function
+    name = recorded.name
     while (enclosing := _UNNAMED.sub("", name)) != name:
         name = enclosing
     return name

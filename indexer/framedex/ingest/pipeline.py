@@ -16,21 +16,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex import words
-from framedex.binaries import KeptBinaries
+from framedex.binaries import BinaryStore
 from framedex.captures import recorded_modules
 from framedex.index import Store
 from framedex.index.file.values import to_storable
-from framedex.index.write.records import NamesFrom, UnplacedFunction
+from framedex.index.write.records import NameSource, UnplacedFunction
 from framedex.ingest.captures import is_followed, read_captures, read_states, update_moved_path
 from framedex.ingest.locations import locate_functions
 from framedex.ingest.path_mapping import find_mapped_files, locate_mapped_frames
 from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.ingest.release_maps import mark_stale_for_release_maps
-from framedex.ingest.report import Report, TreeReport
+from framedex.ingest.report import IndexingReport, TreeReport
 from framedex.ingest.source_maps import import_wheel_maps
-from framedex.ingest.trees import Trees, find_trees, read_files, update_trees
+from framedex.ingest.trees import SourceFileLists, find_trees, read_files, update_trees
 from framedex.model import BinaryId
-from framedex.path_resolution.files import PathMap, PathRule, file_exists
+from framedex.path_resolution.files import PathMap, PathRule, file_exists, usable_rules
 from framedex.path_resolution.moved_files import TreeFiles
 from framedex.progress import Progress
 from framedex.sources import find_likely_files, language_of
@@ -59,7 +59,7 @@ def ingest_captures(
     find: Callable[[Store, Progress, RecordedBinaries], TreeReport] | None = None,
     rules: Sequence[PathRule] | None = None,
     debuginfod: Debuginfod | None = None,
-) -> Report:
+) -> IndexingReport:
     """Add the captures that are new or have grown, store the source roots, and find every function's source.
 
     Each capture and each batch of source files is committed when it is done. An interrupted run loses only its present
@@ -71,7 +71,7 @@ def ingest_captures(
         for root in roots:
             store.sources.add_root(os.path.realpath(root))
         if rules is not None:
-            store.sources.replace_path_rules(rules)
+            store.sources.replace_path_rules(usable_rules(rules, store.sources.roots()))
         mark_stale_for_release_maps(store.sources)
     stale = mark_stale_names(store, _make_recorded_binaries(store, debuginfod))
     states, refused = read_states([*captures, *stale])
@@ -85,7 +85,9 @@ def ingest_captures(
     sources = (find or find_sources)(store, progress, binaries)
     sources.problems.extend(map_problems)
     totals = store.totals()
-    return Report(tuple(added), tuple(refused.items()), sources, totals, tuple(moved), moved_from=store.moved_from)
+    return IndexingReport(
+        tuple(added), tuple(refused.items()), sources, totals, tuple(moved), moved_from=store.moved_from
+    )
 
 
 def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:
@@ -155,7 +157,7 @@ def _make_recorded_binaries(store: Store, debuginfod: Debuginfod | None = None) 
     return RecordedBinaries(
         PathMap(store.sources.path_rules()),
         debuginfod=debuginfod,
-        kept=KeptBinaries(),
+        kept=BinaryStore(),
         digests={known.id: known.content for known in store.binaries()},
     )
 
@@ -167,7 +169,7 @@ _MAX_FILES_PER_FUNCTION = 6  # the maximum number of files for a single function
 
 
 def read_needed_sources(
-    store: Store, trees: Trees, progress: Progress, report: TreeReport, binaries: RecordedBinaries
+    store: Store, trees: SourceFileLists, progress: Progress, report: TreeReport, binaries: RecordedBinaries
 ) -> None:
     """Read at most `MAX_NEEDED_FILES` of the new and changed files, and locate the functions found in them.
 
@@ -200,14 +202,14 @@ def mark_stale_names(store: Store, binaries: RecordedBinaries) -> Sequence[Path]
 
     A capture with a missing folder keeps its names.
     """
-    lacking = [known for known in store.binaries() if known.named_from is not NamesFrom.DEBUG_INFORMATION]
+    lacking = [known for known in store.binaries() if known.name_source is not NameSource.DEBUG_INFORMATION]
     binaries.fetch_debug_files(binaries.make_module(known.id) for known in lacking)
     better = {
-        known.id for known in lacking if binaries.find_names_source(binaries.make_module(known.id)) > known.named_from
+        known.id for known in lacking if binaries.find_names_source(binaries.make_module(known.id)) > known.name_source
     }
     stale = []
     for capture in store.captures() if better else ():
-        if capture.signature and not is_followed(capture.reading) and _has_binary(capture.path, better):
+        if capture.signature and not is_followed(capture.unfinished_signature) and _has_binary(capture.path, better):
             store.mark_capture_stale(capture.id)
             stale.append(capture.path)
     return stale

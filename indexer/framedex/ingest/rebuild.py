@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from framedex.captures import capture_identity, read_metadata
 from framedex.errors import FramedexError, SystemLimitError
-from framedex.index.file.database import DamagedIndexError, Patience
+from framedex.index.file.database import DamagedIndexError, LockTimeout
 from framedex.index.file.soundness import report_damage
 from framedex.index.write.store import Store
 from framedex.ingest.pipeline import find_sources, ingest_captures
-from framedex.ingest.report import GoneCapture, Report
+from framedex.ingest.report import IndexingReport, UnreadableCapture
 from framedex.ingest.source_maps import import_map
 from framedex.path_resolution.files import PathRule
 from framedex.progress import Progress
@@ -30,17 +30,17 @@ def rebuild_index(
     captures: Sequence[Path],
     roots: Sequence[Path],
     progress: Progress,
-    patience: Patience | None = None,
+    patience: LockTimeout | None = None,
     rules: Sequence[PathRule] = (),
     debuginfod: Debuginfod | None = None,
-) -> Report:
+) -> IndexingReport:
     """Rebuild the index at `path` from its own and the given captures and roots, in one transaction.
 
     `rules` map recorded paths to local paths, and `debuginfod` provides debug files. Readers see the old content until
     the end, and an interruption leaves it unchanged. A damaged file is renamed to `NAME.damaged`. Raises FramedexError
     if the file cannot be written or belongs to another program.
     """
-    patience = patience or Patience()
+    patience = patience or LockTimeout()
     try:
         with Store.open_any_version(path, patience) as store, report_damage(path):
             with store.transaction():
@@ -66,7 +66,7 @@ def refill(
     progress: Progress,
     rules: Sequence[PathRule],
     debuginfod: Debuginfod | None,
-) -> Report:
+) -> IndexingReport:
     """Rebuild an index of any version from its own content and from the arguments, in a transaction."""
     maps = store.map_files()
     old_roots, known = store.clear()
@@ -77,7 +77,7 @@ def refill(
     report.sources.problems.extend(_reimport_maps(store, maps, progress))
     # A moved capture is found again among the given captures.
     gone = [capture for capture in missing if store.known_capture(capture.identity) is None]
-    gone_captures = tuple(GoneCapture(capture.path, capture.calls) for capture in gone)
+    gone_captures = tuple(UnreadableCapture(capture.path, capture.calls) for capture in gone)
     return replace(report, gone=gone_captures, totals=store.totals())
 
 
@@ -122,15 +122,15 @@ def renew_index(
     roots: Sequence[Path],
     progress: Progress,
     on_begin: Callable[[], object],
-    patience: Patience,
+    patience: LockTimeout,
     rules: Sequence[PathRule] = (),
     debuginfod: Debuginfod | None = None,
 ) -> None:
     """Rebuild an index of an earlier version from its captures, source maps and roots, in one transaction.
 
-    Its captures are found at their stored paths, or among `project_captures`. `on_begin` is called once all of them are
-    found, unless another process has rebuilt the index meanwhile. Raises FramedexError without any change if something
-    is missing or the file cannot be written.
+    Its captures are found at their stored paths, or among `project_captures`. `on_begin` is called once all captures
+    are found, unless another process has rebuilt the index meanwhile. Raises FramedexError without any change if
+    something is missing or the file cannot be written.
     """
     try:
         with Store.open_any_version(path, patience) as store, report_damage(path):

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.binaries import Binary, Contents, KeptBinaries, role_of, state_of
+from framedex.binaries import Binary, BinaryStore, DigestCache, role_of, state_of
 from framedex.captures import fingerprint_of
 from framedex.capturetext import UNNAMED_FRAMES
 from framedex.index.file.values import to_storable
-from framedex.index.write.records import NamedBinary, NamesFrom
-from framedex.model import BinaryId, Module, Role
+from framedex.index.write.records import NamedBinary, NameSource
+from framedex.model import BinaryId, FrameRole, Module
 from framedex.path_resolution.files import PathMap
 from framedex.regularfile import open_regular
 from framedex.words import count
@@ -45,15 +45,15 @@ class RecordedBinaries:
     def __init__(
         self,
         rules: PathMap | None = None,
-        contents: Contents | None = None,
+        contents: DigestCache | None = None,
         debuginfod: Debuginfod | None = None,
-        kept: KeptBinaries | None = None,
+        kept: BinaryStore | None = None,
         digests: Mapping[BinaryId, str] | None = None,
     ) -> None:
         self._rules = rules or PathMap(())
-        self._contents = contents or Contents()
+        self._contents = contents or DigestCache()
         self._debuginfod = debuginfod
-        self._kept = kept
+        self._stored = kept
         self._digests = digests or {}
         self._opened: dict[BinaryId, Opened] = {}
 
@@ -63,12 +63,12 @@ class RecordedBinaries:
             self._opened[module.id] = self._open(module)
         return self._opened[module.id]
 
-    def find_names_source(self, module: Module) -> NamesFrom:
+    def find_names_source(self, module: Module) -> NameSource:
         """Return the present source of the names of a module's functions."""
         binary, _ = self.open(module)
         if binary is None:
-            return NamesFrom.NOTHING
-        return NamesFrom.DEBUG_INFORMATION if binary.has_debug_information else NamesFrom.SYMBOLS
+            return NameSource.NOTHING
+        return NameSource.DEBUG_INFORMATION if binary.has_debug_information else NameSource.SYMBOLS
 
     def describe_binary(self, module: Module) -> NamedBinary:
         """Return a capture's module as the index stores it."""
@@ -96,7 +96,7 @@ class RecordedBinaries:
         path = Path(module.path)
         opened = self._open_path(path, module)
         if opened[0]:
-            self._keep(path)
+            self._copy_binary(path)
             return opened
         if kept_copy := self._open_kept_copy(module):
             return kept_copy
@@ -106,18 +106,18 @@ class RecordedBinaries:
         mapped = self._open_path(Path(mapped_path), module)
         return mapped if mapped[0] else (None, (*opened[1], *mapped[1]))
 
-    def _keep(self, path: Path) -> None:
-        """Keep a copy of a binary. Programs not started by framedex have not done so themselves."""
-        if self._kept is not None and (digest := self._contents.of(path)):
-            self._kept.keep(path, digest)
+    def _copy_binary(self, path: Path) -> None:
+        """Keep a copy of a binary. Programs not started by framedex do not copy their binaries."""
+        if self._stored is not None and (digest := self._contents.digest_of(path)):
+            self._stored.keep(path, digest)
 
     def _open_kept_copy(self, module: Module) -> Opened | None:
         digest = self._recorded_digest(module)
-        if self._kept is None or (copy := self._kept.find(digest)) is None:
+        if self._stored is None or (copy := self._stored.find(digest)) is None:
             return None
         opened = self._open_path(copy, module)
-        if opened[0] is None or self._contents.of(copy) != digest:
-            self._kept.forget(copy)
+        if opened[0] is None or self._contents.digest_of(copy) != digest:
+            self._stored.forget(copy)
             return None
         return opened
 
@@ -146,14 +146,14 @@ class RecordedBinaries:
             return None, ()
         if str(path) == module.path and state_of(path) == module.file:
             if not recorded:
-                self._contents.of(path)  # the digest proves its identity when it is installed again
+                self._contents.digest_of(path)  # the digest proves its identity when it is installed again
             return None, ()
         if not recorded:
             return None, (
                 f"{path} was written or moved after it was recorded, and nothing proves that it was not changed: names"
                 " in it may be wrong. Record the program again with `framedex run SCRIPT` to be sure.",
             )
-        return None if self._contents.of(path) == recorded else "has changed since it was recorded", ()
+        return None if self._contents.digest_of(path) == recorded else "has changed since it was recorded", ()
 
 
 def _why_unreadable(path: Path) -> str | None:
@@ -222,7 +222,7 @@ def describe_unnamed_frames(binary: Binary, path: str, frames: int, unnamed: int
     The interpreter and the system's own libraries are not reported. Every system strips them, and their unnamed frames
     are internal steps on the way in.
     """
-    is_of_others = role_of(path, "") is Role.CODE and not _SYSTEM_LIBRARY.fullmatch(path)
+    is_of_others = role_of(path, "") is FrameRole.CODE and not _SYSTEM_LIBRARY.fullmatch(path)
     if not unnamed or not is_of_others or not binary.is_stripped:
         return None
     unnamed_text = f"{unnamed:,} of its {count(frames, 'recorded frame')} {'has' if unnamed == 1 else 'have'} no name"

@@ -10,28 +10,28 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, replace
 from functools import cached_property, partial
 
 from framedex.captures import SOURCE, matches_content_name, read_cells, read_kept_program, read_kept_source
 from framedex.index.file.values import to_storable
-from framedex.index.write.records import KeptProgram, RecordedSource
-from framedex.model import Capture, Program, ProgramFrame, ProgramOp
+from framedex.index.write.records import RecordedSource, StoredMemory, StoredProgram
+from framedex.model import Capture, Program, ProgramFrame, ProgramMemory, ProgramOp
 from framedex.path_resolution.files import BUILD_FOLDER, file_exists, is_process_path
-from framedex.path_resolution.moved_files import Moves
-from framedex.programs import read_note, read_options, read_program
+from framedex.path_resolution.moved_files import FolderMoves
+from framedex.programs import read_note, read_options, read_program, read_program_memory
 from framedex.releases import python_libraries
 
 _FROZEN = re.compile(r"<frozen (\w+(?:\.\w+)*)>")
 
 
-def find_moves(capture: Capture) -> Moves:
+def find_moves(capture: Capture) -> FolderMoves:
     """Return the moves of a capture's folders since it was recorded."""
-    return Moves.of_capture(capture.metadata.folder, os.path.realpath(capture.path))
+    return FolderMoves.of_capture(capture.metadata.folder, os.path.realpath(capture.path))
 
 
-class Paths:
+class RecordedPaths:
     """Resolves recorded file names to absolute real paths; None for names without a file, such as `<string>`.
 
     Relative names are below `folder`. `moves` are the moves since the recording, and `former` the moves since the
@@ -44,24 +44,25 @@ class Paths:
         self,
         folder: str,
         libraries: Collection[str] = (),
-        moves: Moves | None = None,
-        former: Moves | None = None,
+        moves: FolderMoves | None = None,
+        former: FolderMoves | None = None,
         cells: Mapping[str, str] | None = None,
     ) -> None:
         self._folder = folder
-        self._moves = moves or Moves()
-        self._former = former or Moves()
+        self._moves = moves or FolderMoves()
+        self._former = former or FolderMoves()
         self._libraries = libraries
         self._cells = cells or {}
         self._known: dict[str, str | None] = {}
 
     @classmethod
-    def from_capture(cls, capture: Capture, former: Moves | None = None) -> Paths:
+    def from_capture(cls, capture: Capture, former: FolderMoves | None = None) -> RecordedPaths:
         """Return the paths of a capture."""
         cells = read_cells(capture.path)
         return cls(capture.metadata.cwd or "", python_libraries(capture), find_moves(capture), former, cells)
 
     def resolve(self, name: str) -> str | None:
+        """The local path of a recorded file name; None if it names no file. Cached."""
         if name not in self._known:
             self._known[name] = self._resolve(name)
         return self._known[name]
@@ -103,7 +104,7 @@ class Paths:
         return self.resolve(sibling if file_exists(sibling) else f"{BUILD_FOLDER}/{name}")
 
 
-class KeptPrograms:
+class StoredPrograms:
     """The files kept beside a capture's calls, by their names in the calls; None if missing or changed.
 
     It has the same methods as a shared capture's stream.
@@ -112,16 +113,24 @@ class KeptPrograms:
     def __init__(self, capture: Capture) -> None:
         self._capture = capture
 
-    def program(self, name: str) -> KeptProgram | None:
+    def program(self, name: str) -> StoredProgram | None:
         """Return a program."""
         data = read_kept_program(self._capture.path, name)
         if data is None:
             return None
-        return KeptProgram(
+        return StoredProgram(
             hashlib.sha256(data).hexdigest(),
             len(data),
-            partial(_read_located_program, data, Paths.from_capture(self._capture)),
+            partial(_read_located_program, data, RecordedPaths.from_capture(self._capture)),
         )
+
+    def memory(self, name: str) -> StoredMemory | None:
+        """Return the memory inside an optimised program."""
+        data = read_kept_program(self._capture.path, name)
+        if data is None:
+            return None
+        read = partial(_read_located_memory, data, RecordedPaths.from_capture(self._capture))
+        return StoredMemory(hashlib.sha256(data).hexdigest(), read)
 
     def options(self, name: str) -> str | None:
         """Return the options of a compilation by their names, as JSON."""
@@ -135,21 +144,43 @@ class KeptPrograms:
         return None if note_fields is None else json.dumps(asdict(note_fields))
 
 
-def _read_located_program(data: bytes, paths: Paths) -> Program:
+def _read_located_program(data: bytes, paths: RecordedPaths) -> Program:
     """Return a program with the real paths of its files, without lines of other sources (`<stdin>`)."""
     program = read_program(data)
     ops: Counter[ProgramOp] = Counter()
     for op, count in program.ops.items():
-        located = ((paths.resolve(frame.path), frame) for frame in op.frames if frame.line > 0)
-        frames = tuple(ProgramFrame(path, frame.line, frame.function) for path, frame in located if path is not None)
-        ops[ProgramOp(op.kind, op.name, frames)] += count
+        ops[ProgramOp(op.kind, op.name, _locate_frames(op.frames, paths))] += count
     return replace(program, ops=ops)
+
+
+def _read_located_memory(data: bytes, paths: RecordedPaths) -> ProgramMemory | None:
+    """Return the memory inside a program, with lines as in `_read_located_program`."""
+    memory = read_program_memory(data)
+    if memory is None:
+        return None
+    buffers = (
+        replace(
+            buffer,
+            frames=_locate_frames(buffer.frames, paths),
+            fused=tuple(
+                (op, next(iter(_locate_frames(() if frame is None else (frame,), paths)), None))
+                for op, frame in buffer.fused
+            ),
+        )
+        for buffer in memory.buffers
+    )
+    return replace(memory, buffers=tuple(buffers))
+
+
+def _locate_frames(frames: Iterable[ProgramFrame], paths: RecordedPaths) -> tuple[ProgramFrame, ...]:
+    located = ((paths.resolve(frame.path), frame) for frame in frames if frame.line > 0)
+    return tuple(ProgramFrame(path, frame.line, frame.function) for path, frame in located if path is not None)
 
 
 class RecordedSources:
     """The recorded source files of a capture. Their descriptions are read when the first file is requested."""
 
-    def __init__(self, capture: Capture, former: Moves) -> None:
+    def __init__(self, capture: Capture, former: FolderMoves) -> None:
         """`former` maps the project's former folders to its present one."""
         self._capture = capture
         self._former = former
@@ -160,7 +191,7 @@ class RecordedSources:
 
     @cached_property
     def _by_path(self) -> Mapping[str, RecordedSource]:
-        paths = Paths.from_capture(self._capture, self._former)
+        paths = RecordedPaths.from_capture(self._capture, self._former)
         found = {}
         for description in self._capture.descriptions:
             if description.kind != SOURCE:

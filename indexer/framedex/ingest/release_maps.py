@@ -16,7 +16,7 @@ from framedex.index.write.records import FunctionRecord
 from framedex.index.write.sources import SourceTables
 from framedex.model import SourceMapInfo
 from framedex.releasemaps import ReleaseMap, ReleaseMaps, open_release_maps
-from framedex.releasemaps.reader import SHIPPED, Asked, CombinedMaps
+from framedex.releasemaps.reader import CombinedMaps, MapQuery, find_release_maps
 from framedex.releases import BinaryOrigin, is_named_by_xla
 from framedex.sourcemap import SourceMapError
 from framedex.sources.matching import Candidate
@@ -33,7 +33,7 @@ def mark_stale_for_release_maps(tables: SourceTables, path: Path | None = None) 
 
     Call it in a transaction. If the maps cannot be read, the stored locations stay.
     """
-    path = path or SHIPPED
+    path = path or find_release_maps()
     try:
         status = path.stat()
         state = f"{status.st_size} {status.st_mtime_ns}"
@@ -46,7 +46,7 @@ def mark_stale_for_release_maps(tables: SourceTables, path: Path | None = None) 
         return
 
 
-class Released:
+class ReleasedFunctions:
     """The release maps as sources of recorded functions. They are opened for the first function that may be in them.
 
     `problems` are the errors of the maps, as sentences. Indexing continues without them.
@@ -54,7 +54,7 @@ class Released:
 
     def __init__(self, tables: SourceTables, path: Path | None = None) -> None:
         self.problems: list[str] = []
-        self._tables, self._path = tables, path or SHIPPED
+        self._tables, self._path = tables, path or find_release_maps()
         self._maps = cache(self._open)
         self._sources = cache(self._open_sources)
 
@@ -95,8 +95,10 @@ class Released:
 class BinarySources(CombinedMaps):
     """The sources of a binary in release maps, or the nearest ones, with the same queries as source trees."""
 
-    def __init__(self, maps: Sequence[tuple[SourceMapInfo, ReleaseMap]], origin: BinaryOrigin, asked: Asked) -> None:
-        super().__init__(maps, asked)
+    def __init__(
+        self, maps: Sequence[tuple[SourceMapInfo, ReleaseMap]], origin: BinaryOrigin, run_query: MapQuery
+    ) -> None:
+        super().__init__(maps, run_query, is_release_known=origin.is_known)
         self._origin = origin
 
     def definitions_for(self, function: FunctionRecord, key: tuple[str, ...]) -> list[Candidate]:

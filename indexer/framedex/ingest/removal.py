@@ -20,7 +20,7 @@ from framedex.ingest.captures import is_followed
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
+class RemovalResult:
     """The number of removed folders, and the freed bytes: on disk, and inside the index, which reuses them."""
 
     folders: int
@@ -28,7 +28,7 @@ class Removed:
     in_index: int
 
 
-def remove_captures(store: Store, ids: Collection[int]) -> Removed:
+def remove_captures(store: Store, ids: Collection[int]) -> RemovalResult:
     """Remove captures by their ids; a folder that is no longer this capture is left.
 
     Raises FramedexError, and removes nothing, if a capture is still being recorded or read, or cannot be removed.
@@ -59,13 +59,32 @@ def remove_captures(store: Store, ids: Collection[int]) -> Removed:
                     shutil.rmtree(each)
     except OSError as error:
         raise _removal_error(error) from error
-    return Removed(len(folders), freed, in_index)
+    return RemovalResult(len(folders), freed, in_index)
+
+
+def remove_unindexed(folders: Sequence[Path]) -> int:
+    """Remove captures that are not indexed; return the freed bytes.
+
+    Raises FramedexError, and removes nothing, if a capture is still being recorded.
+    """
+    for folder in folders:
+        if not is_complete(folder):
+            raise FramedexError(
+                f"Capture {folder.name} is still being recorded.", "Remove it when its program has ended."
+            )
+    freed = sum(read_capture_folder(str(folder)).size for folder in folders)
+    try:
+        for folder in folders:
+            shutil.rmtree(rename_for_removal(folder))
+    except OSError as error:
+        raise _removal_error(error) from error
+    return freed
 
 
 def _removable_folders(captures: Sequence[KnownCapture]) -> Iterator[Path]:
     """Yield the existing folders of the captures. Raises FramedexError if one cannot be removed now."""
     for capture in captures:
-        if is_followed(capture.reading):
+        if is_followed(capture.unfinished_signature):
             raise FramedexError(
                 f"Capture {capture.id} is being read into the index as it is recorded.", "Stop it first."
             )

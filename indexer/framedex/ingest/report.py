@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from framedex.errors import FramedexError
-from framedex.index.write.records import Totals
+from framedex.index.write.records import FrameTotals
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class CaptureReport:
 
 
 @dataclass(frozen=True, slots=True)
-class GoneCapture:
+class UnreadableCapture:
     """An indexed capture that cannot be read again, with its former folder and its number of calls."""
 
     path: Path
@@ -55,7 +55,7 @@ class TreeReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class IndexingReport:
     """The results of one run.
 
     `refused` are captures that could not be read at all, with the reason. `moved` are known captures with new paths.
@@ -66,7 +66,7 @@ class Report:
     captures: tuple[CaptureReport, ...]
     refused: tuple[tuple[Path, FramedexError], ...]
     sources: TreeReport
-    totals: Totals
+    totals: FrameTotals
     moved: tuple[Path, ...] = ()
-    gone: tuple[GoneCapture, ...] = ()
+    gone: tuple[UnreadableCapture, ...] = ()
     moved_from: str | None = None

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from framedex.binaries import KeptBinaries
+from framedex.binaries import BinaryStore
 from framedex.index import Store
 from framedex.ingest.locations import locate_functions
 from framedex.ingest.recorded_binaries import RecordedBinaries
@@ -40,7 +40,7 @@ def import_map(store: Store, path: Path, progress: Progress) -> ImportedMap:
     """
     with store.transaction():
         imported = _store_map(store, path, progress)
-        locate_functions(store.sources, progress, RecordedBinaries(kept=KeptBinaries()))
+        locate_functions(store.sources, progress, RecordedBinaries(kept=BinaryStore()))
     return imported
 
 

@@ -21,7 +21,7 @@ _BATCH_FILES = 400  # files: a third of a second
 
 
 @dataclass(slots=True)
-class Trees:
+class SourceFileLists:
     """The source files to index: files below the stored roots, and files that frames refer to.
 
     `roots` has the root of each path below one. `missing` are the roots that no longer exist.
@@ -37,9 +37,9 @@ class Trees:
         return [file for file in self.files.values() if known.get(file.path) != (file.modified, file.size)]
 
 
-def find_trees(store: Store, progress: Progress, report: TreeReport) -> Trees:
+def find_trees(store: Store, progress: Progress, report: TreeReport) -> SourceFileLists:
     """Find all source files, without reading them."""
-    trees = Trees()
+    trees = SourceFileLists()
     with progress.task("Looking for sources", None) as advance:
         for root in store.sources.roots():
             if not os.path.isdir(root):  # noqa: PTH112 - Path.is_dir raises where it may not look
@@ -63,7 +63,7 @@ def find_trees(store: Store, progress: Progress, report: TreeReport) -> Trees:
     return trees
 
 
-def update_trees(store: Store, trees: Trees, progress: Progress, report: TreeReport) -> None:
+def update_trees(store: Store, trees: SourceFileLists, progress: Progress, report: TreeReport) -> None:
     """Update the definitions and calls of all files."""
     known = store.sources.known_files()
     gone = [path for path in known if path not in trees.files and not _is_below(path, trees.missing)]

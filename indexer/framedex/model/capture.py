@@ -11,14 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from framedex.model.locations import Language
 from framedex.model.metadata import Metadata
-from framedex.model.rows import MergeOutcome, Stops
+from framedex.model.rows import MergeOutcome, StopReasons
 
 if TYPE_CHECKING:  # readers of the index do not need numpy, which is slow to import
-    import numpy as np
-    import numpy.typing as npt
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
@@ -66,6 +61,7 @@ class Module:
 
     @property
     def id(self) -> BinaryId:
+        """The key of the binary, equal in all captures of the same file."""
         return BinaryId(self.path, self.build_id or "", self.fingerprint)
 
 
@@ -105,7 +101,7 @@ class PythonFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldFrame:
+class ImportedFrame:
     """A frame imported from another recorder, with names but no address to look up.
 
     `function` may be mangled. If missing, `file` and `module` (the binary) are empty, and `line` and `first_line` (of
@@ -183,7 +179,7 @@ class Calls:
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class ObjectDescription:
     """An object that calls refer to by id: `content` depends on `kind`, see docs/reference/capture-format.md."""
 
     kind: str
@@ -202,14 +198,14 @@ class Capture:
     metadata: Metadata
     modules: tuple[Module, ...]
     codes: tuple[CodeObject, ...]
-    frames: tuple[NativeFrame | PythonFrame | ToldFrame, ...]
+    frames: tuple[NativeFrame | PythonFrame | ImportedFrame, ...]
     stacks: tuple[Stack, ...]
     functions: tuple[Function, ...]
     threads: tuple[Thread, ...]
     calls: Calls
     problems: tuple[str, ...]
-    descriptions: tuple[Description, ...] = ()
-    stops: Stops = field(default_factory=Stops)
+    descriptions: tuple[ObjectDescription, ...] = ()
+    stops: StopReasons = field(default_factory=StopReasons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,8 +277,8 @@ class CallBatch:
 
     `types` are the types of `objects`. `numbers` are rows (object, number): the runtime's own ids, set if they are
     unique within a type. `violations` are rows (index in `ViolationKind`, object, call, earlier call). The earlier call
-    is negative if there is none. `links` are rows (call, thread, chain, index in `LinkHow`). `chains` are new in this
-    batch and numbered like `kinds`. Threads are indices into the capture's threads.
+    is negative if there is none. `links` are rows (call, thread, chain, index in `LinkEvidence`). `chains` are new in
+    this batch and numbered like `kinds`. Threads are indices into the capture's threads.
 
     If a capture is continued, batches that end at or before `CaptureWriter.rows` need only `first`, `kind` (for its
     length), `kinds` and `chains`. One batch has to end exactly there.

@@ -7,26 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from framedex.model.rows import PythonLine
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from framedex.model.rows import PythonLine
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from framedex.model.rows import PythonLine
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from framedex.model.rows import PythonLine, Table
 
 
 SAME_KEYS = "function, arguments and settings as before"
-"""`Change.what` of changed code and identical programs if all that JAX's tracing cache compares is known and equal."""
+"""What changed, if everything that JAX's tracing cache compares is known and equal."""
 
 
-class Cause(enum.Enum):
+class ChangeCause(enum.Enum):
     """A change since the previous compilation of the same function."""
 
     SHAPE = "shape"
@@ -43,12 +31,13 @@ class Cause(enum.Enum):
     LAYOUT = "layout"
     OPTIONS = "compile options"
     CONSTANTS = "constants"
+    OBJECT_ID = "object id"  # the id of a Python object in the ops, and nothing else
     CODE = "code"  # the program's ops differ, and nothing above explains it
     SAME = "same program"  # recompiled an identical program, and nothing above differs as far as known
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CompileChange:
     """A difference between compilations of a function.
 
     `what` names it (`argument 0 (x)`, `n`, `xla_cpu_enable_fast_math`). `values` has its values in readable form
@@ -58,7 +47,7 @@ class Change:
     counted from 1 (`array argument 1`). It is empty if `what` is not an argument.
     """
 
-    cause: Cause
+    cause: ChangeCause
     what: str
     values: tuple[str, ...] = ()
     parameter: str = field(default="", compare=False)  # follows from `what`
@@ -83,14 +72,14 @@ class Compiles:
     longest_duration: int
     loads: int
     load_duration: int
-    changes: tuple[Change, ...]
+    changes: tuple[CompileChange, ...]
     first_call: int
     latest_call: int
     problem: str = ""
     """A sentence about missing facts of the programs."""
 
 
-class Direction(enum.Enum):
+class TransferDirection(enum.Enum):
     """The source and destination of a transfer."""
 
     HOST_TO_DEVICE = "host to device"
@@ -109,7 +98,7 @@ class Transfers:
 
     line: PythonLine | None
     outward: tuple[PythonLine, ...]
-    direction: Direction
+    direction: TransferDirection
     how: str
     is_implicit: bool
     count: int
@@ -121,13 +110,14 @@ class Transfers:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LineMemory:
     """The buffers that a line created; sizes in bytes of device memory.
 
     A donated buffer belongs to the line that passed it on until the donation, and then to the line that received it.
     The live size of the buffers is `at_peak` at the device's peak, `at_end` at the end of the recording, and `most` at
     this line's peak. `growth` is the size that remains after each round of the line's loop, if its live bytes only rise
-    (a leak); otherwise 0. `rounds` is the number of rounds.
+    (a leak); otherwise 0. `rounds` is the number of rounds. `temporaries` is the part of `at_peak` that belongs to
+    programs that the line runs, and to no buffer.
     """
 
     line: PythonLine | None
@@ -141,10 +131,11 @@ class Held:
     growth: int = 0
     rounds: int = 0
     latest_call: int = 0
+    temporaries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Alive:
+class LiveBuffers:
     """The live buffers of a line at one time; sizes in bytes of device memory."""
 
     line: PythonLine | None
@@ -153,11 +144,83 @@ class Alive:
 
 
 @dataclass(frozen=True, slots=True)
+class TemporaryBuffer:
+    """A temporary of a program that is alive at the program's peak; `size` in bytes.
+
+    `instruction` of kind `opcode` defines it, with JAX's name `op` (`jit(f)/sort`; empty if XLA added it). It lives
+    from step `first` to step `last` of the schedule, whose instruction is `last_instruction`. `line` is the innermost
+    line of the user's own files in `stack`, the lines of the op, innermost first. `is_near`: the instruction names no
+    line, and the nearest one that does is used. `fused` are the ops of a fusion with their lines.
+    """
+
+    instruction: str
+    opcode: str
+    op: str
+    shape: str
+    size: int
+    first: int
+    last: int
+    last_instruction: str
+    is_near: bool
+    line: PythonLine | None
+    stack: tuple[PythonLine, ...]
+    fused: tuple[tuple[str, PythonLine | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySaving:
+    """A change that would lower a program's peak by about `size` bytes; an estimate.
+
+    `change` is `remat` (compute the values of `line` again), `donate` (the argument `what`), or `batch` (halve the
+    dimension `what` of the arguments).
+    """
+
+    change: str
+    what: str
+    size: int
+    line: PythonLine | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramPeak:
+    """The temporaries of the program that has the most of them at a device's peak; sizes in bytes on one device.
+
+    `sizes` are what the plug-in reports of the program: `temporaries`, `code`, `arguments`, `results`, `aliased`,
+    `peak`. `peak` is the maximum of the live temporaries in its schedule of `steps` steps, reached at `peak_step`;
+    `over_time` has points (step, live bytes). `is_exact`: the compiler reported the buffers; otherwise they are
+    estimates from shapes. `buffers` are alive at the peak, largest first. Without a schedule, `steps` is 0.
+    """
+
+    function: str
+    compile_call: int
+    sizes: tuple[tuple[str, int], ...]
+    is_exact: bool = False
+    peak: int = 0
+    peak_step: int = 0
+    steps: int = 0
+    over_time: tuple[tuple[int, int], ...] = ()
+    buffers: tuple[TemporaryBuffer, ...] = ()
+    savings: tuple[MemorySaving, ...] = ()
+
+    @property
+    def temporaries(self) -> int:
+        """The reported size of all temporaries."""
+        return dict(self.sizes).get("temporaries", 0)
+
+    def buffers_by_line(self) -> list[tuple[PythonLine | None, list[TemporaryBuffer]]]:
+        """Return the buffers of each line, largest total first."""
+        found: dict[PythonLine | None, list[TemporaryBuffer]] = {}
+        for buffer in self.buffers:
+            found.setdefault(buffer.line, []).append(buffer)
+        return sorted(found.items(), key=lambda group: -sum(buffer.size for buffer in group[1]))
+
+
+@dataclass(frozen=True, slots=True)
 class OutOfMemory:
     """A call that ran out of memory, with the live buffers at that time.
 
     `wanted` is the requested size in bytes (None: unknown), `alive` the live bytes, `held` the live buffers by line,
-    largest first.
+    largest first. `program` is the one that the call was to run, if known.
     """
 
     call: int
@@ -165,7 +228,8 @@ class OutOfMemory:
     line: PythonLine | None
     wanted: int | None
     alive: int
-    held: tuple[Alive, ...]
+    held: tuple[LiveBuffers, ...]
+    program: ProgramPeak | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +238,8 @@ class DeviceMemory:
 
     `device` is its number on the mock TPU, or the memory space of the buffers for other plug-ins (`memory#1`); empty if
     unknown. `over_time` has at most a few thousand points (time, live bytes), including the peak. `unsized` counts
-    buffers of unknown size, which are in no sum.
+    buffers of unknown size, which are in no sum. `temporaries` and `code` are the parts of the peak inside programs,
+    and `program` has the largest temporaries.
     """
 
     capture: int
@@ -186,11 +251,14 @@ class DeviceMemory:
     buffers: int
     unsized: int
     over_time: tuple[tuple[int, int], ...]
-    lines: tuple[Held, ...]
+    lines: tuple[LineMemory, ...]
     failures: tuple[OutOfMemory, ...] = ()
+    temporaries: int = 0
+    code: int = 0
+    program: ProgramPeak | None = None
 
 
-class WaitHow(enum.Enum):
+class WaitReason(enum.Enum):
     """The reason of a wait."""
 
     READY = "result"  # block_until_ready, an event
@@ -209,7 +277,7 @@ class Waits:
 
     line: PythonLine | None
     outward: tuple[PythonLine, ...]
-    how: WaitHow
+    how: WaitReason
     thread: str
     count: int
     unsure: int
@@ -280,7 +348,7 @@ def _own_duration(timed: LoopStep | Loop) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitsAndLoops:
     """All waits and loops of some captures.
 
     `recorded` is the time from the first call to the end of the last. `device` is the part of it in which a program is

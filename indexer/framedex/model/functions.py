@@ -6,17 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from framedex.model.guidebook import DisplayedFrame
     from framedex.model.locations import Location
-    from framedex.model.rows import FunctionRow
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from framedex.model.guidebook import Passed
-    from framedex.model.rows import PythonLine
+    from framedex.model.rows import FunctionRow, PythonLine
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class CallEdge:
     """A recorded caller and callee: `calls` counts the boundary calls through both, `sites` are the caller's lines."""
 
     caller: FunctionRow
@@ -36,7 +32,7 @@ class FunctionMark:
 
 
 @dataclass(frozen=True, slots=True)
-class InsideProgram:
+class CompiledFunction:
     """A function inside a compiled program, by name, and its line with the most ops."""
 
     program: str
@@ -45,7 +41,7 @@ class InsideProgram:
 
 
 @dataclass(frozen=True, slots=True)
-class MeantFunctions:
+class MatchingFunctions:
     """The called functions that match a name, best first: the user's own, then those with the most calls.
 
     `is_name`: the name equals theirs, or its last parts. Otherwise it is a substring of each. Then the first `likely`
@@ -60,17 +56,17 @@ class MeantFunctions:
 
 
 @dataclass(frozen=True, slots=True)
-class BelowLine:
+class LineCallee:
     """Calls of one runtime function from one line, all along the same stack path.
 
-    `line` is the innermost line of the program itself (None: no Python is known). `way` has the frames from it to the
-    call, outermost first, the function itself last. `duration` is in ns, without the recorded calls inside. `least` is
-    the duration if each call were as fast as the fastest tenth of them.
+    `line` is the innermost line of the program itself (None: no Python is known). `path` has the frames from it to the
+    call, outermost first, the function itself last. `duration` is in ns, without the recorded calls inside.
+    `undisturbed` is the duration if each call were as fast as the fastest tenth of them.
     """
 
     line: PythonLine | None
     function: str
-    way: tuple[Passed, ...]
+    path: tuple[DisplayedFrame, ...]
     calls: int
     duration: int
-    least: int
+    undisturbed: int

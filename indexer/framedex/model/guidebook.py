@@ -31,7 +31,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DisplayedLocation:
     """A line for display: `text` such as `jax/_src/api.py:2480`, and its public address `url`, None if it has none."""
 
     text: str
@@ -40,17 +40,17 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class DisplayedFrame:
     """A displayed frame of a stack path, after `folded` hidden ones."""
 
     function: str
     language: str
-    place: Place
+    place: DisplayedLocation
     folded: int
 
 
 @dataclass(frozen=True, slots=True)
-class Road:
+class PathNode:
     """A frame in a tree of merged stacks, outermost first.
 
     `calls` passed it; `roads` are inner frames, most calls first.
@@ -60,14 +60,14 @@ class Road:
 
     function: str
     language: str  # native, python
-    place: Place
+    place: DisplayedLocation
     calls: int
     folded: int
-    roads: tuple[Road, ...]
+    roads: tuple[PathNode, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class NameCount:
     """A name and its number of occurrences."""
 
     name: str
@@ -75,7 +75,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenError:
+class ObservedError:
     """An error that calls returned."""
 
     code: str  # RESOURCE_EXHAUSTED
@@ -88,11 +88,11 @@ class Example:
     """One call: its arguments and results as texts by name, in struct order."""
 
     arguments: tuple[tuple[str, str], ...]
-    line: Place | None  # the program's line
+    line: DisplayedLocation | None  # the program's line
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedFunction:
     """The observations of one function in one run.
 
     Durations are nanoseconds of calls that returned, None if none did. `before` and `after` are the adjacent functions
@@ -106,18 +106,18 @@ class Observed:
     median: int | None
     p90: int | None
     longest: int | None
-    lines: tuple[tuple[Place, int], ...]
-    roads: tuple[Road, ...]
+    lines: tuple[tuple[DisplayedLocation, int], ...]
+    roads: tuple[PathNode, ...]
     roads_left_out: int  # calls omitted from the tree to limit its size
     examples: tuple[Example, ...]
-    errors: tuple[SeenError, ...]
-    before: tuple[Counted, ...]
-    after: tuple[Counted, ...]
-    inside: tuple[Counted, ...]  # the enclosing functions
-    makes: tuple[Counted, ...]
-    uses: tuple[Counted, ...]
-    ends: tuple[Counted, ...]
-    threads: tuple[Counted, ...]
+    errors: tuple[ObservedError, ...]
+    before: tuple[NameCount, ...]
+    after: tuple[NameCount, ...]
+    inside: tuple[NameCount, ...]  # the enclosing functions
+    makes: tuple[NameCount, ...]
+    uses: tuple[NameCount, ...]
+    ends: tuple[NameCount, ...]
+    threads: tuple[NameCount, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +127,10 @@ class LifeCycle:
     run: str
     type: str
     objects: int
-    made: tuple[Counted, ...]
-    used: tuple[Counted, ...]
-    deleted: tuple[Counted, ...]
-    destroyed: tuple[Counted, ...]
+    made: tuple[NameCount, ...]
+    used: tuple[NameCount, ...]
+    deleted: tuple[NameCount, ...]
+    destroyed: tuple[NameCount, ...]
     left: int  # objects not destroyed when the recording ended
 
 
@@ -143,7 +143,7 @@ class StepCall:
     thread: str
     duration: int | None  # ns
     error: str
-    road: tuple[Road, ...]
+    road: tuple[PathNode, ...]
     repeated: int  # the number of identical calls that follow directly and are hidden
 
 
@@ -174,7 +174,7 @@ class Observations:
     """All observations of captures."""
 
     runs: tuple[Run, ...]
-    functions: tuple[Observed, ...]
+    functions: tuple[ObservedFunction, ...]
     objects: tuple[LifeCycle, ...]
     tasks: tuple[Task, ...]
 
@@ -227,7 +227,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class FunctionDescription:
     """A function of a table.
 
     `table` is "PJRT" for the API table. Otherwise it is the extension ("Layouts"), the object's own table ("Memory"),
@@ -255,7 +255,7 @@ class ApiRelease:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ComparedRuns:
     """The runs selected by a name, by their keys."""
 
     name: str
@@ -281,7 +281,7 @@ class ComparedFunction:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedRoad:
+class ChangedStep:
     """A step of a program with different calls in two runs.
 
     The calls are functions in order, without nested calls, with consecutive repetitions merged. `first` is the index of
@@ -301,7 +301,7 @@ class ChangedRoad:
 class Comparison:
     """Both sides, all functions that either called, and the steps with different calls."""
 
-    left: Side
-    right: Side
+    left: ComparedRuns
+    right: ComparedRuns
     functions: tuple[ComparedFunction, ...]
-    roads: tuple[ChangedRoad, ...]
+    roads: tuple[ChangedStep, ...]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from framedex.model.locations import How, LinkHow, Location
+    from framedex.model.locations import LinkEvidence, Location, LocationEvidence
     from framedex.model.rows import CaptureRow, FrameRow, FunctionRow
 
 
@@ -33,14 +33,14 @@ class LinkedCalls:
 
     function: str
     boundary: str
-    how: LinkHow
+    how: LinkEvidence
     calls: int
     total_duration: int
     latest_call: int
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FrameStep:
     """One frame inward or outward from a line: the frame on the line, the neighbour frame, and the number of calls."""
 
     origin: FrameRow
@@ -49,14 +49,14 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Road:
+class StackPath:
     """A path in recorded stacks from a line to the next inner or outer frame, as requested.
 
     `nodes` are the nodes of `target` in the tree of stacks; a follow-up query with them stays on these stacks.
     `longest` is the time in ns, over all calls, of the stack and boundary function with the most time. `makes_client`:
-    the runtime's client was created on the path, as by the first line that uses the runtime. `goes_on`: some of the
-    stacks have frames inside `target`. `passed` is the number of code frames between the two on that longest stack that
-    cannot be shown.
+    the runtime's client was created on the path, as by the first line that uses the runtime. `has_more_frames`: some of
+    the stacks have frames inside `target`. `skipped_frames` is the number of code frames between the two on that
+    longest stack that cannot be shown.
     """
 
     origin: FrameRow
@@ -65,8 +65,8 @@ class Road:
     calls: int
     longest: int
     makes_client: bool
-    goes_on: bool
-    passed: int = 0
+    has_more_frames: bool
+    skipped_frames: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class LineSummary:
     boundaries: tuple[tuple[str, int, int], ...]
     callers: tuple[tuple[FunctionRow, int], ...]
     arguments: tuple[dict[str, Any], ...]
-    hows: tuple[How, ...]
+    hows: tuple[LocationEvidence, ...]
     latest_capture: CaptureRow
     latest_call: int
 
@@ -155,7 +155,7 @@ class StaticCallers:
 
 
 @dataclass(frozen=True, slots=True)
-class FileTrouble:
+class FileProblem:
     """A known problem with the data of a file; `line` is 1-based, 1 for the file itself."""
 
     kind: str

@@ -20,7 +20,7 @@ _FRAMEDEX_FILES = re.compile(
 _CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
-class How(StrEnum):
+class LocationEvidence(StrEnum):
     """The evidence for a location. A guess is never presented as a fact."""
 
     EXACT = "exact"  # DWARF or Python's own location table: the line that was executing
@@ -34,7 +34,7 @@ class How(StrEnum):
     CANDIDATES = "candidates"  # several definitions or files match; all are listed
 
 
-class Join(StrEnum):
+class SiteEvidence(StrEnum):
     """The evidence for the `ffi_call` of a handler run."""
 
     EXACT = "exact"  # from the compiled program
@@ -42,7 +42,7 @@ class Join(StrEnum):
     AMBIGUOUS = "ambiguous"  # one of several
 
 
-class LinkHow(StrEnum):
+class LinkEvidence(StrEnum):
     """The evidence for the Python that caused a call but is not on its stack. All except the last are inferences."""
 
     HANDED_OVER = "handed-over"  # a thread waited during the call, and was the first to receive its result
@@ -58,7 +58,7 @@ class Language(StrEnum):
     NATIVE = "native"
 
 
-class Role(StrEnum):
+class FrameRole(StrEnum):
     """The role of a frame: user and library code, glue between languages, or the interpreter itself."""
 
     CODE = "code"
@@ -80,8 +80,17 @@ NEAREST_SUFFIX = "+nearest"
 """The suffix of the commit in a source map path, if the map is only of the nearest release."""
 
 
+UNCHANGED_SUFFIX = "+unchanged"
+"""The suffix in place of `NEAREST_SUFFIX` for a definition that is the same in both neighbouring releases."""
+
+
+def is_unchanged_between_releases(path: str) -> bool:
+    """Whether the releases on both sides of the recorded one have the definition on the same lines."""
+    return not is_local(path) and map_prefix(path).endswith(f"{UNCHANGED_SUFFIX}:")
+
+
 def is_of_nearest_release(path: str) -> bool:
-    """Whether a path is from a source map of another release than the recorded one (`xla@131bf41acb46+nearest:...`)."""
+    """Whether a path is from a source map of a release near the recorded one (`xla@131bf41acb46+nearest:...`)."""
     return not is_local(path) and map_prefix(path).endswith(f"{NEAREST_SUFFIX}:")
 
 
@@ -101,7 +110,7 @@ def is_safe_relative_path(path: str) -> bool:
     return not _CONTROL_CHARACTER.search(path) and all(part not in ("", ".", "..") for part in path.split("/"))
 
 
-class Stale(StrEnum):
+class Staleness(StrEnum):
     """The state of a recorded or indexed line in a file that has changed since."""
 
     MOVED = "moved"  # the same line, at a new number, which is the given one
@@ -121,9 +130,9 @@ class Location:
 
     path: str
     line: int
-    how: How
+    how: LocationEvidence
     url: str | None = field(default=None, compare=False)
-    stale: Stale | None = None
+    stale: Staleness | None = None
     moved_from: int | None = None
     recorded_text: str = field(default="", compare=False)
 

@@ -7,6 +7,7 @@ that is missing, or not of the type that the recorder writes, becomes None or em
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class LaunchInfo:
     """Data that `framedex run` wrote into the capture: an id of the run, and the program's arguments.
 
     `cell` is the recorded notebook cell, None for a program. `packages` has the program's installed versions of Python,
@@ -28,7 +29,7 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class ImportOrigin:
     """The origin of a capture that `framedex import` stored: another recorder's file, or a shared capture.
 
     `format` is the name of the file format, `origin` the path of the file, `content` its SHA-256 in hex. `value` is the
@@ -71,12 +72,18 @@ class Metadata:
     host: str | None = None
     python: str | None = None
     python_problem: str | None = None
-    launch: Launch | None = None
+    launch: LaunchInfo | None = None
     selected_by: tuple[str, ...] = ()
-    foreign: Foreign | None = None
+    foreign: ImportOrigin | None = None
     job: Mapping[str, str] = field(default_factory=dict)
     ended_by: str | None = None
     text: str = field(default="{}", repr=False)
+
+    @property
+    def command(self) -> str:
+        """The recorded command as typed: the program, or the cell of a notebook."""
+        cell = self.launch.cell if self.launch is not None else None
+        return cell or shlex.join(self.argv)
 
     @classmethod
     def parse(cls, text: str) -> Metadata:
@@ -103,14 +110,14 @@ class Metadata:
         )
 
 
-def _parse_launch(value: object) -> Launch | None:
+def _parse_launch(value: object) -> LaunchInfo | None:
     """Parse the launcher's data: JSON, which the recorder stores as a string."""
     told = {}
     with suppress(ValueError):
         told = _parse_object(value) if isinstance(value, str) else {}
     if not told:
         return None
-    return Launch(
+    return LaunchInfo(
         run=_as_text(told.get("run")),
         arguments=_as_texts(told.get("arguments")),
         cell=_as_text(told.get("cell")),
@@ -118,13 +125,15 @@ def _parse_launch(value: object) -> Launch | None:
     )
 
 
-def _parse_foreign(value: object) -> Foreign | None:
+def _parse_foreign(value: object) -> ImportOrigin | None:
     told = value if isinstance(value, dict) else {}
     form, origin, content = (_as_text(told.get(key)) for key in ("format", "origin", "content"))
     if form is None or origin is None or content is None:
         return None
     is_of_samples = told.get("is_of_samples") is not False
-    return Foreign(form, origin, content, _as_text(told.get("value")), _as_texts(told.get("folders")), is_of_samples)
+    return ImportOrigin(
+        form, origin, content, _as_text(told.get("value")), _as_texts(told.get("folders")), is_of_samples
+    )
 
 
 def _parse_object(text: str) -> dict[str, Any]:

@@ -103,7 +103,7 @@ class ProgramMark:
 
 
 @dataclass(frozen=True, slots=True)
-class NearLine:
+class NearestLine:
     """A line with known calls or ops: the calls that passed it, the ops that come from it, and their programs."""
 
     location: Location
@@ -113,8 +113,8 @@ class NearLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Nearby:
-    """The reason, as a clause, why nothing is known of a line, and the nearest lines with known calls or ops."""
+class NearestLines:
+    """Why a line has no data, as a clause, and the nearest lines with calls or ops."""
 
     why: str
-    lines: tuple[NearLine, ...]
+    lines: tuple[NearestLine, ...]

@@ -29,6 +29,45 @@ class ProgramOp:
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramBuffer:
+    """A temporary of a program; `size` in bytes on one device.
+
+    `instruction` of kind `opcode` defines it, with JAX's name `op` (`jit(f)/sort`; empty if XLA added it). It lives
+    from step `first` to step `last` of the schedule, whose instruction is `last_instruction`. `frames` are the lines of
+    its op, innermost first. `is_near`: its instruction names no line, and they belong to the nearest one that does.
+    `fused` are the ops of a fusion with their lines, last one first.
+    """
+
+    instruction: str
+    opcode: str
+    op: str
+    shape: str
+    size: int
+    first: int
+    last: int
+    last_instruction: str
+    frames: tuple[ProgramFrame, ...]
+    fused: tuple[tuple[str, ProgramFrame | None], ...] = ()
+    is_near: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramMemory:
+    """The temporaries of a program on one device: those alive at their peak, largest first; sizes in bytes.
+
+    `is_exact`: the compiler reported sizes and places; otherwise they follow from the shapes. `peak_step` of `steps` is
+    the step of the schedule with the peak. `over_time` has points (step, live bytes), including the peak.
+    """
+
+    is_exact: bool
+    peak: int
+    peak_step: int
+    steps: int
+    over_time: tuple[tuple[int, int], ...]
+    buffers: tuple[ProgramBuffer, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """An argument or result: `type` such as `float32[3,4]`, `name` from JAX (`params['w']`), empty if unknown.
 
@@ -45,7 +84,8 @@ class Signature:
     """The arguments and results of a program, and digests that distinguish its content from another program's.
 
     `constants` are values in readable form if small, otherwise type and digest. `code` is a digest of the ops that
-    ignores source lines. `mesh` has the sizes of the axes named in shardings.
+    ignores source lines. `mesh` has the sizes of the axes named in shardings. `object_ids` are the ids of Python
+    objects in the ops, which differ in each process; `code` ignores them.
     """
 
     arguments: tuple[Parameter, ...]
@@ -55,10 +95,11 @@ class Signature:
     constants: tuple[str, ...]
     code: str
     mesh: Mapping[str, int] = field(default_factory=dict)
+    object_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class NotedArgument:
+class NoteArgument:
     """An argument of a function, used by its program or not; `name` is empty if unknown."""
 
     name: str
@@ -67,14 +108,14 @@ class NotedArgument:
 
 
 KEY_KINDS = ("function", "parameter", "setting", "static argument", "static data", "structure", "usual setting")
-"""The kinds of `Noted.keys`, as native/framedex_native/ffi/trace_keys.py writes them."""
+"""The kinds of `CompileNote.keys`, as native/framedex_native/ffi/trace_keys.py writes them."""
 
 REST_OF_ARGUMENTS = ("structure", "all arguments")
 """Kind and subject of the hash over arguments too large to note; hashes of two processes differ."""
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class CompileNote:
     """JAX's facts about a program that it compiled.
 
     `name` is the module's name, such as `jit_f`. `function` is the jitted function (`f`), and `defined` its location
@@ -86,7 +127,7 @@ class Noted:
     name: str
     function: str
     defined: str
-    arguments: tuple[NotedArgument, ...]
+    arguments: tuple[NoteArgument, ...]
     statics: tuple[tuple[str, str], ...]
     donated: tuple[int, ...] = ()
     keys: tuple[tuple[str, str, str], ...] | None = None

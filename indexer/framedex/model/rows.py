@@ -8,7 +8,7 @@ from enum import StrEnum
 from importlib import import_module
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, overload
 
-from framedex.model.locations import Language, LinkHow, Location, Role
+from framedex.model.locations import FrameRole, Language, LinkEvidence, Location
 
 
 class MergeOutcome(StrEnum):
@@ -32,7 +32,7 @@ class StopReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Stops:
+class StopReasons:
     """The reasons why a capture ends before its program; false if it is complete.
 
     `threads` is the number of threads whose calls are missing after some moment. `missing_calls` is the number of those
@@ -47,9 +47,9 @@ class Stops:
     def __bool__(self) -> bool:
         return bool(self.reasons) or self.lacks_threads
 
-    def __or__(self, other: Stops) -> Stops:
+    def __or__(self, other: StopReasons) -> StopReasons:
         """Return the combined stops of two captures."""
-        return Stops(
+        return StopReasons(
             tuple(reason for reason in StopReason if reason in self.reasons or reason in other.reasons),
             self.threads + other.threads,
             self.missing_calls + other.missing_calls,
@@ -59,7 +59,9 @@ class Stops:
 
 @dataclass(frozen=True, slots=True)
 class CaptureRow:
-    """A capture in the index. `started` is Unix time in seconds, `problems` are sentences.
+    """A capture in the index, or one that the index lacks, with id 0.
+
+    `started` is Unix time in seconds, `problems` are sentences.
 
     `metadata_text` is the input of `Metadata.parse`. Captures of one `framedex run` share a `run`; later runs have
     greater ones.
@@ -73,7 +75,7 @@ class CaptureRow:
     stacks: int
     metadata_text: str
     problems: tuple[str, ...]
-    stops: Stops = field(default_factory=Stops)
+    stops: StopReasons = field(default_factory=StopReasons)
     run: int = 0
 
 
@@ -89,7 +91,7 @@ class FunctionRow:
 
     id: int
     language: Language
-    role: Role
+    role: FrameRole
     name: str
     symbol: str
     module: str
@@ -126,7 +128,7 @@ class FrameRow:
     @property
     def is_readable(self) -> bool:
         """Whether the frame is code, not glue or interpreter, with a known source line."""
-        return self.function.role is Role.CODE and self.location is not None
+        return self.function.role is FrameRole.CODE and self.location is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,7 @@ class PythonLine:
 
     function: str
     location: Location
-    link: LinkHow | None = None
+    link: LinkEvidence | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from framedex.model.rows import CaptureRow
 
 
-class Counted(enum.Enum):
+class CaptureScope(enum.Enum):
     """The captures that count if several match a query."""
 
     LATEST = "latest"
@@ -21,17 +21,19 @@ class Counted(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerOf:
+class AnswerScope:
     """The captures with calls that an answer covers, oldest first; `among` is the number of captures in the index.
 
     `about_place`: the query was about a line or function. `has_others`: other captures match too. `is_compiled`: no
     call of these captures passes there, but compiled programs have ops from it. `has_later`: later runs have no match.
+    `on_mock` has the ids of the captures that were recorded on the mock TPU, only for answers about whole runs.
     """
 
     captures: tuple[CaptureRow, ...]
-    counted: Counted
+    counted: CaptureScope
     among: int
     about_place: bool = False
     has_others: bool = False
     is_compiled: bool = False
     has_later: bool = False
+    on_mock: tuple[int, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from framedex.model.locations import NEAREST_SUFFIX
+from framedex.model.locations import NEAREST_SUFFIX, UNCHANGED_SUFFIX
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,8 @@ class SourceMapInfo:
 
     `repository` is the public address of a repository, without the ending `.git`; None if there is none. `commit` is a
     full commit id. `is_dirty`: it was made from modified files. `tool` is the version of framedex. `is_nearest`: it
-    replaces the map of a commit that is unknown or has no map, as the nearest available one.
+    replaces the map of a commit that is unknown or has no map, as the nearest available one. `is_unchanged`: it stands
+    for its definitions that the releases on both sides of that commit have on the same lines.
     """
 
     component: str
@@ -23,12 +24,13 @@ class SourceMapInfo:
     is_dirty: bool
     tool: str
     is_nearest: bool = False
+    is_unchanged: bool = False
 
     @property
     def prefix(self) -> str:
         """The prefix of its file paths, which no local path has: `xla@5a9e73cbd929:`."""
-        changes, nearest = "+changes" * self.is_dirty, NEAREST_SUFFIX * self.is_nearest
-        return f"{self.component}@{self.commit[:12]}{changes}{nearest}:"
+        nearest = UNCHANGED_SUFFIX if self.is_unchanged else NEAREST_SUFFIX
+        return f"{self.component}@{self.commit[:12]}{'+changes' * self.is_dirty}{nearest * self.is_nearest}:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +84,13 @@ class SourceHealth:
     maps: tuple[SourceMapInfo, ...] = ()
 
 
-class LinesFrom(StrEnum):
+class LineSource(StrEnum):
     """The source of a frame's line. Every frame has exactly one; the best available comes first."""
 
     SOURCE_FOLDER = "source folder"  # a local file in a source folder
     FILE_HERE = "file here"  # any other local file: installed, or at the recorded path
     IMPORTED_MAP = "imported map"
-    RELEASE_MAP = "release map"  # shipped with framedex, for the recorded release
+    RELEASE_MAP = "release map"  # shipped with framedex, for the recorded release or the same on both sides of it
     NEAREST_RELEASE = "nearest release"  # shipped with framedex, for another release
     DEBUG_INFORMATION = "debug information"  # the file is missing
     CODE_OBJECT = "code object"  # Python's own line; the file is missing, or there is none
@@ -98,17 +100,17 @@ class LinesFrom(StrEnum):
     @property
     def is_here(self) -> bool:
         """Whether the file of the line is on this machine."""
-        return self in (LinesFrom.SOURCE_FOLDER, LinesFrom.FILE_HERE)
+        return self in (LineSource.SOURCE_FOLDER, LineSource.FILE_HERE)
 
 
 @dataclass(frozen=True, slots=True)
-class SourcedFrames:
+class FramesBySource:
     """The number of frames with lines from one source. `folder` is the source folder, empty for other sources.
 
     `public` counts the frames that have no local file but a public address.
     """
 
-    lines_from: LinesFrom
+    lines_from: LineSource
     folder: str
     frames: int
     public: int
@@ -127,13 +129,13 @@ class ComponentFrames:
     name: str
     version: str
     revision: str
-    sources: tuple[SourcedFrames, ...]
+    sources: tuple[FramesBySource, ...]
 
     @property
     def frames(self) -> int:
         """The number of frames."""
         return sum(each.frames for each in self.sources)
 
-    def count(self, *kinds: LinesFrom) -> int:
+    def count(self, *kinds: LineSource) -> int:
         """The number of frames with lines from these sources."""
         return sum(each.frames for each in self.sources if each.lines_from in kinds)

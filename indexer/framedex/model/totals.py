@@ -71,7 +71,7 @@ class FlameGraph:
     nodes: tuple[FlameNode, ...]
 
 
-class Activity(enum.Enum):
+class CallActivity(enum.Enum):
     """The purpose of a call into the runtime."""
 
     COMPILE = "compile"
@@ -88,8 +88,8 @@ class ThreadTime:
     """
 
     thread: str
-    durations: dict[Activity, int]
-    shares: dict[Activity, tuple[float, ...]]
+    durations: dict[CallActivity, int]
+    shares: dict[CallActivity, tuple[float, ...]]
 
     @property
     def busy(self) -> int:
@@ -156,15 +156,15 @@ class StackRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class CallWeights:
     """The totals of calls: number, time in ns without nested calls, and bytes of the created objects."""
 
     calls: int = 0
     time: int = 0
     bytes: int = 0
 
-    def __add__(self, other: Weights) -> Weights:
-        return Weights(self.calls + other.calls, self.time + other.time, self.bytes + other.bytes)
+    def __add__(self, other: CallWeights) -> CallWeights:
+        return CallWeights(self.calls + other.calls, self.time + other.time, self.bytes + other.bytes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from framedex.model.locations import Join, LinkHow, Location
+from framedex.model.locations import LinkEvidence, Location, SiteEvidence
 from framedex.model.rows import CallRow, CaptureRow, FrameRow, MergeOutcome, PythonLine
 
 
@@ -27,22 +27,22 @@ class FfiSite:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class HandlerOrigin:
     """The `ffi_call` of a handler run: one site, or all possible ones if `how` is ambiguous."""
 
-    how: Join
+    how: SiteEvidence
     sites: tuple[FfiSite, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Dispatch:
+class CallDispatch:
     """The Python that caused a call: the frames, outermost first, in which a thread waited for it.
 
     An origin that JAX reported has a `location`, without frames or thread. The others have frames and thread, without
     `location`.
     """
 
-    how: LinkHow
+    how: LinkEvidence
     thread: str = ""
     frames: tuple[FrameRow, ...] = ()
     location: Location | None = None
@@ -64,9 +64,9 @@ class Section:
 
     kind: SectionKind
     frames: tuple[FrameRow, ...]
-    join: Join | None = None
+    join: SiteEvidence | None = None
     site: FfiSite | None = None
-    dispatch: Dispatch | None = None
+    dispatch: CallDispatch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +83,8 @@ class Trace:
     python: tuple[FrameRow, ...] = ()
     outcome: MergeOutcome = MergeOutcome.MERGED
     is_truncated: bool = False
-    dispatched: tuple[Dispatch, ...] = ()
-    origin: Origin | None = None
+    dispatched: tuple[CallDispatch, ...] = ()
+    origin: HandlerOrigin | None = None
 
     def sections(self) -> tuple[Section, ...]:
         """The call's own stack, then those of `ffi_call`s, then those on other threads that caused the call."""

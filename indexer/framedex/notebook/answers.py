@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from framedex import words
-from framedex.capturetext import all_problems, answer_heading
+from framedex.capturetext import all_problems, device_answer_heading
 from framedex.commands.report.contents import read_contents
 from framedex.commands.report.fragment import facts_fragment, fragment, trace_fragment
 from framedex.commands.report.page import default_editor
 from framedex.costtext import compiles_total, memory_by_line, memory_total, transfers_total, waits_total
 from framedex.errors import FramedexError
 from framedex.index import Index
-from framedex.index.cost_tables import Answered
+from framedex.index.cost_tables import CostTables
 from framedex.model import CallFilter, Capture, CaptureRow, Metadata, Trace
 from framedex.plaintext import visible
 from framedex.tracetext import format_trace
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from framedex.index.ask.call.calls import Calls
 
 
-class CellAnswers(Answered):
+class CellAnswers(CostTables):
     """The recording of a cell, with the queries of `framedex.open_index()`. Durations are in ns, sizes in bytes.
 
     In a notebook it displays itself.
@@ -49,10 +49,10 @@ class CellAnswers(Answered):
     @cached_property
     def calls(self) -> Calls:
         """The recorded calls and their stacks. The sources are indexed at the first access."""
-        from framedex.ingest import Silence, find_needed_sources
+        from framedex.ingest import SilentProgress, find_needed_sources
 
         with _open_store(self.index_path) as store:
-            find_needed_sources(store, Silence())
+            find_needed_sources(store, SilentProgress())
             store.seal()
         return self.index.calls
 
@@ -63,12 +63,12 @@ def index_captures(captures: Sequence[Path]) -> CellAnswers:
     Raises FramedexError if a capture cannot be read.
     """
     from framedex.commands.inputs.project_index import settings_here, use_rebuilt_index, writable_index_path
-    from framedex.ingest import Silence, ingest_captures, skip_sources
+    from framedex.ingest import SilentProgress, ingest_captures, skip_sources
 
     settings, _ = settings_here()
     path = writable_index_path(None, settings)
     with use_rebuilt_index(path, None, settings, lambda: _open_store(path)) as store:
-        report = ingest_captures(store, captures, settings.sources, Silence(), skip_sources, settings.path_map)
+        report = ingest_captures(store, captures, settings.sources, SilentProgress(), skip_sources, settings.path_map)
         store.seal()
     for capture, error in report.refused:
         raise FramedexError(f"{capture} cannot be read: {error.message}", error.remedy)
@@ -105,7 +105,7 @@ def _index_text(index: Index) -> str:
     calls = sum(row.calls for row in index.calls.totals(CallFilter(), by_thread=False))
     return "\n".join(
         (
-            answer_heading(index.answer_of()),
+            device_answer_heading(index.answer_of()),
             f"calls: {calls:,}",
             f"compiles: {compiles_total(index.compiles())}",
             f"transfers: {transfers_total(index.transfers())}",

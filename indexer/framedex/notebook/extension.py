@@ -21,7 +21,7 @@ from IPython.display import display
 
 from framedex.errors import FramedexError
 from framedex.notebook.answers import index_captures, register_formatters, unregister_formatters
-from framedex.notebook.kernel import Kernel, explain_no_calls
+from framedex.notebook.kernel import JaxRuntime, explain_no_calls
 from framedex.notebook.options import FRESH, Options, format_help, parse_cell_options, parse_kernel_options
 
 if TYPE_CHECKING:  # it needs the native part, and traces can be viewed without that
@@ -49,7 +49,7 @@ class Extension:
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
-        self._kernel = Kernel()
+        self._kernel = JaxRuntime()
         self._running: list[ExecutionInfo] = []  # nested cells, the innermost last
         self._recording: CellRecording | None = None
         self._recorded: ExecutionInfo | None = None  # the cell that is being recorded

@@ -13,7 +13,7 @@ _PLUGIN = "FRAMEDEX_PLUGIN"  # the plug-in that framedex loads instead of the mo
 _RESTART = "Restart the kernel and run `%load_ext framedex` in its first cell"
 
 
-class Kernel:
+class JaxRuntime:
     """The runtime that JAX loads in this process."""
 
     def __init__(self) -> None:

@@ -6,6 +6,6 @@ An address is an object only between its creation and its destruction. Arguments
 results at its end. A missing record never counts as a violation.
 """
 
-from framedex.objects.table import BoundaryFunction, ObjectField, Role, ViolationKind, find_boundary_function
+from framedex.objects.table import BoundaryFunction, ObjectField, ObjectRole, ViolationKind, find_boundary_function
 
-__all__ = ["BoundaryFunction", "ObjectField", "Role", "ViolationKind", "find_boundary_function"]
+__all__ = ["BoundaryFunction", "ObjectField", "ObjectRole", "ViolationKind", "find_boundary_function"]

@@ -27,7 +27,7 @@ class ViolationKind(StrEnum):
     USE_AFTER_CLIENT = "use-after-client"  # after its client was destroyed
 
 
-class Role(StrEnum):
+class ObjectRole(StrEnum):
     """The effect of a call on an object among its values."""
 
     CREATES = "creates"  # the caller has to destroy it
@@ -43,13 +43,13 @@ class ObjectField:
 
     name: str
     type: str
-    role: Role
+    role: ObjectRole
     is_list: bool
 
     @property
     def is_result(self) -> bool:
         """Return whether the call returns the object, which exists from the end of the call on."""
-        return self.role in (Role.CREATES, Role.NAMES)
+        return self.role in (ObjectRole.CREATES, ObjectRole.NAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ class BoundaryFunction:
     `inputs` are the input objects, `results` the output objects. `reads` is true if it creates an object from the
     content of its inputs. `sizes` are the created objects whose size is the value `bytes`. `takes_callback`: its
     arguments may be used, and destroyed, before it returns. `identifies` is the object whose own number is the value
-    `id`. `tells_deleted` is the value that is true if the object was deleted. `works`: a call compiles, loads or runs a
-    program, or moves data.
+    `id`. `reports_deletion` is the value that is true if the object was deleted. `does_work`: a call compiles, loads or
+    runs a program, or moves data.
     """
 
     outputs: frozenset[str] = frozenset()
@@ -70,8 +70,8 @@ class BoundaryFunction:
     sizes: frozenset[str] = frozenset()
     takes_callback: bool = False
     identifies: str | None = None
-    tells_deleted: str | None = None
-    works: bool = False
+    reports_deletion: str | None = None
+    does_work: bool = False
 
     @property
     def objects(self) -> tuple[ObjectField, ...]:
@@ -124,17 +124,17 @@ def _load_functions() -> dict[str, BoundaryFunction]:
 
 def _parse_function(entry: dict[str, Any]) -> BoundaryFunction:
     objects = [
-        ObjectField(field, known["type"], Role(known["role"]), known.get("list", False))
+        ObjectField(field, known["type"], ObjectRole(known["role"]), known.get("list", False))
         for field, known in entry.get("objects", {}).items()
     ]
     return BoundaryFunction(
         outputs=frozenset(entry.get("outputs", ())),
         inputs=tuple(field for field in objects if not field.is_result),
         results=tuple(field for field in objects if field.is_result),
-        reads=any(field.role is Role.CREATES for field in objects),
+        reads=any(field.role is ObjectRole.CREATES for field in objects),
         sizes=frozenset(entry.get("sizes", ())),
         takes_callback=entry.get("takes_callback", False),
         identifies=entry.get("identifies"),
-        tells_deleted=entry.get("tells_deleted"),
-        works=entry.get("works", False),
+        reports_deletion=entry.get("tells_deleted"),
+        does_work=entry.get("works", False),
     )

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+
+from framedex.folders import leads_inside
 
 _PROCESSES = "/proc/"
 _LINKS_INTO_PROC = ("/dev/fd/", "/dev/stdin/", "/dev/stdout/", "/dev/stderr/")
@@ -95,25 +97,38 @@ BUILD_FOLDER = "/proc/self/cwd"
 
 HOW_TO_MAP = (
     "If it is a path of a build or of another machine: `framedex sources add FOLDER` adds a source folder, and a"
-    " path-map in framedex.toml says which folders are which."
+    " path-map in framedex.toml maps its folders to yours."
 )
 """The remedy for a path without a local file."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathRule:
-    """A rule: recorded paths below `before` are below `after` here."""
+    """A rule: recorded paths below `before` are below `after` here.
+
+    `is_outside`: the rule leads out of the folder of its settings, so it counts only below the user's source folders.
+    """
 
     before: str
     after: Path
+    is_outside: bool = False
+
+
+def usable_rules(rules: Iterable[PathRule], sources: Sequence[str]) -> list[PathRule]:
+    """Return the rules that count; `sources` are the folders to which the user's consent applies."""
+    folders = [Path(source) for source in sources]
+    return [
+        rule for rule in rules if not rule.is_outside or any(leads_inside(rule.after, folder) for folder in folders)
+    ]
 
 
 class PathMap:
     """The rules of the settings. The time of a look-up depends on the depth of the path, not on the number of rules."""
 
-    def __init__(self, rules: Iterable[PathRule]) -> None:
+    def __init__(self, rules: Iterable[PathRule], sources: Sequence[str] = ()) -> None:
+        """`sources` are the user's source folders: see `usable_rules`."""
         # Not pathlib: recorded paths are not always valid for it.
-        self._after = {_path_in_build(rule.before): rule.after for rule in rules}
+        self._after = {_path_in_build(rule.before): rule.after for rule in usable_rules(rules, sources)}
 
     def apply(self, recorded: str) -> str | None:
         """Return the real path given by the longest matching rule, if the file exists.

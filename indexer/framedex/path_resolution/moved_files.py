@@ -102,7 +102,7 @@ PROJECT_FOLDER = ".framedex"
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class FolderMove:
     """A folder moved from `before` to `after` (absolute); `is_whole`: all its content moved."""
 
     before: str
@@ -123,14 +123,14 @@ class Move:
         return moved if is_moved else path
 
 
-class Moves:
+class FolderMoves:
     """The moves since a capture or an index was created. The first match applies."""
 
-    def __init__(self, moves: Iterable[Move] = ()) -> None:
+    def __init__(self, moves: Iterable[FolderMove] = ()) -> None:
         self._moves = tuple(moves)
 
     @classmethod
-    def of_capture(cls, made: str | None, folder: str) -> Moves:
+    def of_capture(cls, made: str | None, folder: str) -> FolderMoves:
         """Return the moves implied by a capture that was created in one folder and is now in another.
 
         The project whose `.framedex` contains it has moved, and perhaps the folders around it, up to the common end of
@@ -141,10 +141,10 @@ class Moves:
         moves = []
         projects = project_of(made), project_of(folder)
         if projects[0] is not None and projects[1] is not None and projects[0] != projects[1]:
-            moves.append(Move(projects[0], projects[1], is_whole=True))
+            moves.append(FolderMove(projects[0], projects[1], is_whole=True))
         before, after = without_common_tail(made, folder)
         if before != "/":
-            moves.append(Move(before, after, is_whole=False))
+            moves.append(FolderMove(before, after, is_whole=False))
         return cls(moves)
 
     def __bool__(self) -> bool:

@@ -13,10 +13,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from framedex.lazy import Recall
+from framedex.lazy import TextCache
 from framedex.model.locations import is_local, path_in_repository  # not `framedex.model`: a slow import
 from framedex.path_resolution.files import BUILD_FOLDER, PathMap, PathRule, file_exists
-from framedex.path_resolution.moved_files import Moves, TreeFiles, find_files_below
+from framedex.path_resolution.moved_files import FolderMoves, TreeFiles, find_files_below
 
 if TYPE_CHECKING:
     from framedex.model import SourceRoot
@@ -43,7 +43,7 @@ class KnownSources(Protocol):
     def roots(self) -> Sequence[SourceRoot]:
         """Return the source folders."""
 
-    def read_project_moves(self) -> Moves:
+    def read_project_moves(self) -> FolderMoves:
         """Return the moves of the project since the index was created."""
 
 
@@ -73,11 +73,12 @@ class PathResolver:
         folders: Sequence[Path] = (),
         index: KnownFiles | None = None,
     ) -> None:
-        self.rules = PathMap(rules)
         self._sources = sources
         self._folders = folders
         self._index = index
-        self._found: Recall[tuple[str, bool], tuple[str, ...]] = Recall()
+        rules = tuple(rules)
+        self.rules = PathMap(rules, self.source_folders if any(rule.is_outside for rule in rules) else ())
+        self._found: TextCache[tuple[str, bool], tuple[str, ...]] = TextCache()
 
     def files(self, name: str, *, is_shortened: bool = False) -> tuple[str, ...]:
         """Return the possible files of a path: several if it is ambiguous, those of source maps if none is local.
@@ -108,8 +109,8 @@ class PathResolver:
         return list(dict.fromkeys(map(os.path.realpath, (*map(str, self._sources), *roots))))
 
     @cached_property
-    def _former_places(self) -> Moves:
-        return self._index.sources.read_project_moves() if self._index is not None else Moves()
+    def _former_paths(self) -> FolderMoves:
+        return self._index.sources.read_project_moves() if self._index is not None else FolderMoves()
 
     def _find_files(self, name: str, is_shortened: bool) -> Sequence[str]:
         if "\0" in name:
@@ -124,7 +125,7 @@ class PathResolver:
         literal = self._find_literal(name)
         if literal and not is_shortened:
             return (literal,)
-        if not literal and file_exists(moved := self._former_places.now(name)):
+        if not literal and file_exists(moved := self._former_paths.now(name)):
             return (moved,)
         named = self._files_named(name)
         here = [path for path in named if file_exists(path)]
@@ -159,24 +160,24 @@ class PathResolver:
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
-    """The local file (real path) of a recorded path; `by_rule`: found by a rule of the settings."""
+class LocalFile:
+    """The local file (real path) of a recorded path; `is_by_rule`: found by a rule of the settings."""
 
     path: str
-    by_rule: bool
+    is_by_rule: bool
 
 
-def find_local_file(recorded: str, rules: PathMap, files: TreeFiles) -> Here | None:
+def find_local_file(recorded: str, rules: PathMap, files: TreeFiles) -> LocalFile | None:
     """Return the local file of a path recorded elsewhere; None if the path itself exists, or nothing matches.
 
     Without a rule, it is the file in the source trees with the longest common tail, if it is unique.
     """
     if path := rules.apply(recorded):
-        return Here(path, by_rule=True)
+        return LocalFile(path, is_by_rule=True)
     if file_exists(recorded):
         return None
     path = files.same_file(recorded.removeprefix(f"{BUILD_FOLDER}/"))
-    return Here(path, by_rule=False) if path else None
+    return LocalFile(path, is_by_rule=False) if path else None
 
 
 def _match_names(name: str, files: Mapping[str, str]) -> Sequence[str]:

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from framedex.model.programs import Program, ProgramOp
-from framedex.programs.locations import Joined, Line, Locations, Named, Node
-from framedex.programs.signature import Reading, read_signature
+from framedex.programs.locations import Line, LocationSequence, NamedLocation, Node, OpLocations
+from framedex.programs.signature import SignatureData, read_signature
 from framedex.programs.tables import (
     DAMAGE_ERRORS,
     IR_SECTION,
     MAGIC,
     UNKNOWN_LOCATIONS_VERSION,
-    Tables,
+    ProgramTables,
     read_or_default,
     skip_varints,
     varint,
@@ -75,8 +75,8 @@ class _Reader:
     _kinds: dict[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.tables = Tables(self.data)
-        self.locations = Locations(self.node)
+        self.tables = ProgramTables(self.data)
+        self.locations = OpLocations(self.node)
         self._shape = sha256()
         self._function: int | None = None  # whose block follows
 
@@ -98,9 +98,9 @@ class _Reader:
         """Return the name of the module, JAX's `jit_f`: the first property, or attribute, of the outermost op."""
         return read_or_default(self._module_name, "")
 
-    def signature_data(self) -> Reading:
+    def signature_data(self) -> SignatureData:
         """Return the data for a signature."""
-        return Reading(self._functions, self._constants, self._module_attributes, self._shape.hexdigest())
+        return SignatureData(self._functions, self._constants, self._module_attributes, self._shape.hexdigest())
 
     def _module_name(self) -> str:
         position, _ = self.tables.sections[IR_SECTION]
@@ -127,11 +127,11 @@ class _Reader:
         if code == _NAME:
             name, position = varint(self.data, position)
             inner, _ = varint(self.data, position)
-            return Named(self.tables.text(name), inner)
+            return NamedLocation(self.tables.text(name), inner)
         if code == _CALL_SITE:
             callee, position = varint(self.data, position)
             caller, _ = varint(self.data, position)
-            return Joined((callee, caller))
+            return LocationSequence((callee, caller))
         if code in (_LINE, _RANGE):
             file, position = varint(self.data, position)
             form, position = varint(self.data, position) if code == _RANGE else (1, position)
@@ -143,7 +143,7 @@ class _Reader:
             for _ in range(min(count, len(self.data))):
                 part, position = varint(self.data, position)
                 parts.append(part)
-            return Joined(tuple(parts))
+            return LocationSequence(tuple(parts))
         return None
 
     # Ops
@@ -235,7 +235,7 @@ class _Reader:
                 location, position = varint(self.data, position)
                 if self._function is not None:
                     node = self.node(location)
-                    names.append(node.name if isinstance(node, Named) else "")
+                    names.append(node.name if isinstance(node, NamedLocation) else "")
             else:
                 names.append("")
         if self._function is not None:

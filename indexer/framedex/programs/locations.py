@@ -27,7 +27,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedLocation:
     """A name around a location."""
 
     name: str
@@ -35,17 +35,17 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class LocationSequence:
     """A sequence of locations, the innermost first: a call site, or fused locations."""
 
     parts: tuple[int, ...]
 
 
-Node = Line | Named | Joined | None
+Node = Line | NamedLocation | LocationSequence | None
 """A location by its number in the program; None if unknown."""
 
 
-class Locations:
+class OpLocations:
     """The names and lines of ops by the number of their location."""
 
     def __init__(self, node: Callable[[int], Node]) -> None:
@@ -71,7 +71,7 @@ class Locations:
         name, position = "", number
         for _ in range(MAX_FRAMES):
             node = self._node(position)
-            if not isinstance(node, Named) or (name and isinstance(self._node(node.inner), Line)):
+            if not isinstance(node, NamedLocation) or (name and isinstance(self._node(node.inner), Line)):
                 break
             # `reduce_sum:` only repeats the kind of the op.
             name = node.name if not name or name.endswith(":") else name
@@ -90,12 +90,12 @@ class Locations:
     def _build_frames(self, node: Node, depth: int) -> tuple[ProgramFrame, ...]:
         if isinstance(node, Line):
             return (ProgramFrame(node.path, node.line, ""),)
-        if isinstance(node, Named):
+        if isinstance(node, NamedLocation):
             frames = self._frames(node.inner, depth + 1)
             if not frames or frames[0].function:
                 return frames
             return (ProgramFrame(frames[0].path, frames[0].line, node.name), *frames[1:])
-        if isinstance(node, Joined):
+        if isinstance(node, LocationSequence):
             found: list[ProgramFrame] = []
             for part in node.parts:
                 found += self._frames(part, depth + 1)

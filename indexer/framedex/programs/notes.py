@@ -6,17 +6,17 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from framedex.model.programs import Noted, NotedArgument
+from framedex.model.programs import CompileNote, NoteArgument
 
 
-def read_note(data: bytes) -> Noted | None:
+def read_note(data: bytes) -> CompileNote | None:
     """Return the note on a program; None if it is malformed."""
     if not data.startswith(b"{"):
         return None
     try:
         fields = json.loads(data)
         function, _, place = str(fields["function"]).partition(" at ")
-        return Noted(
+        return CompileNote(
             name=str(fields["name"]),
             function=function if place else "",
             defined=place,
@@ -29,13 +29,13 @@ def read_note(data: bytes) -> Noted | None:
         return None
 
 
-def build_note(fields: Mapping[str, Any]) -> Noted:
+def build_note(fields: Mapping[str, Any]) -> CompileNote:
     """Return a note from its JSON fields, in the form of `dataclasses.asdict`."""
-    return Noted(
+    return CompileNote(
         name=fields["name"],
         function=fields["function"],
         defined=fields["defined"],
-        arguments=tuple(NotedArgument(**each) for each in fields["arguments"]),
+        arguments=tuple(NoteArgument(**each) for each in fields["arguments"]),
         statics=tuple((name, value) for name, value in fields["statics"]),
         donated=tuple(fields.get("donated", ())),
         keys=_read_keys(fields.get("keys")),
@@ -46,5 +46,5 @@ def _read_keys(keys: Any) -> tuple[tuple[str, str, str], ...] | None:
     return tuple((str(kind), str(subject), str(value)) for kind, subject, value in keys) if keys else None
 
 
-def _build_argument(name: Any, kind: Any, is_weak: Any) -> NotedArgument:
-    return NotedArgument(str(name), str(kind), bool(is_weak))
+def _build_argument(name: Any, kind: Any, is_weak: Any) -> NoteArgument:
+    return NoteArgument(str(name), str(kind), bool(is_weak))

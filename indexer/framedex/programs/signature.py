@@ -6,15 +6,16 @@ JAX stores StableHLO as VHLO, whose encoding `VhloBytecode.cpp` of StableHLO des
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
 import numpy as np
 
 from framedex.model.programs import Parameter, Signature
-from framedex.programs.tables import Extent, Tables, read_or_default, signed_varint, varint
+from framedex.programs.tables import ByteExtent, ProgramTables, read_or_default, signed_varint, varint
 
 MAX_VALUES = 8
 """The maximum number of shown values of a constant."""
@@ -39,6 +40,8 @@ _TYPE_NAMES = {
 }
 _DYNAMIC_LENGTH = -(2**63)  # an unknown length
 _MESH_AXIS, _AXIS, _DIMENSION, _SHARDING = 1, 4, 5, 6  # of Shardy's attributes
+_PARTITIONING_TARGET = "CustomSPMDPartitioning"
+_OBJECT_ID = re.compile(r"[0-9]{9,20}")
 _ELEMENT_BYTES = {  # bytes of a number that NumPy reads
     **{"float16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16},
     **{f"{sign}int{8 * size}": size for sign in ("", "u") for size in (1, 2, 4, 8)},
@@ -46,7 +49,7 @@ _ELEMENT_BYTES = {  # bytes of a number that NumPy reads
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SignatureData:
     """The data from a program's ops for its signature.
 
     `functions` has the argument names of each function by its properties, and `constants` the number of constants by
@@ -59,21 +62,21 @@ class Reading:
     ops: str
 
 
-def read_signature(tables: Tables, reading: Reading) -> Signature | None:
+def read_signature(tables: ProgramTables, signature_data: SignatureData) -> Signature | None:
     """Return the signature of a program whose tables are read; None if it has no `main` of this form."""
-    return read_or_default(lambda: _Values(tables).signature(reading), None)
+    return read_or_default(lambda: _ValueFormatter(tables).signature(signature_data), None)
 
 
-class _Values:
+class _ValueFormatter:
     """Readable text of attributes and types."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: ProgramTables) -> None:
         self._tables = tables
         self._data = tables.data
         self._texts: dict[int, str] = {}
 
-    def signature(self, reading: Reading) -> Signature | None:
-        for properties, of_function in reading.functions.items():
+    def signature(self, signature_data: SignatureData) -> Signature | None:
+        for properties, of_function in signature_data.functions.items():
             position, _ = self._tables.properties[properties]
             parts = []
             for _ in range(4):
@@ -87,15 +90,17 @@ class _Values:
         inputs, outputs = self._function_types(parts[1])
         arguments = self._parameters(inputs, names, parts[0])
         results = self._parameters(outputs, (), parts[2])
-        module = {} if reading.attributes is None else dict(self._pairs(reading.attributes))
+        module = {} if signature_data.attributes is None else dict(self._pairs(signature_data.attributes))
+        object_ids = self._object_ids()
         return Signature(
             arguments=arguments,
             results=results,
             partitions=module.get("mhlo.num_partitions", ""),
             replicas=module.get("mhlo.num_replicas", ""),
-            constants=self._constants(reading),
-            code=self._code_digest(reading),
+            constants=self._constants(signature_data),
+            code=self._code_digest(signature_data, set(object_ids)),
             mesh=read_or_default(self._mesh, {}),
+            object_ids=object_ids,
         )
 
     def _function_types(self, number: int) -> tuple[list[str], list[str]]:
@@ -159,7 +164,7 @@ class _Values:
         known = read_or_default(lambda: read(extent, depth), "") if read is not None and depth < _MAX_DEPTH else ""
         return known or self._data[extent.begin : extent.end].hex()
 
-    def _vhlo_text(self, extent: Extent, depth: int) -> str:
+    def _vhlo_text(self, extent: ByteExtent, depth: int) -> str:
         code, position = varint(self._data, extent.begin)
         if code == _STRING:
             return self._tables.strings[varint(self._data, position)[0]]
@@ -176,7 +181,7 @@ class _Values:
             return f"[{', '.join(self._parts(position, depth))}]"
         return ""
 
-    def _builtin_text(self, extent: Extent, _: int) -> str:
+    def _builtin_text(self, extent: ByteExtent, _: int) -> str:
         code, position = varint(self._data, extent.begin)
         if code == _BUILTIN_STRING:
             return self._tables.strings[varint(self._data, position)[0]]
@@ -185,7 +190,7 @@ class _Values:
             return str(signed_varint(self._data, position)[0])
         return ""
 
-    def _shardy_text(self, extent: Extent, depth: int) -> str:
+    def _shardy_text(self, extent: ByteExtent, depth: int) -> str:
         """Return a sharding as JAX writes it: `P('x', None)`."""
         code, position = varint(self._data, extent.begin)
         if code == _SHARDING:
@@ -245,9 +250,9 @@ class _Values:
 
     # Constants and ops
 
-    def _constants(self, reading: Reading) -> tuple[str, ...]:
+    def _constants(self, signature_data: SignatureData) -> tuple[str, ...]:
         """Return the constants in order; those beyond `MAX_CONSTANTS` as one digest."""
-        found = sorted(self._constant_text(each) for each in Counter(reading.constants).elements())
+        found = sorted(self._constant_text(each) for each in Counter(signature_data.constants).elements())
         rest = found[MAX_CONSTANTS:]
         digest = sha256("\0".join(rest).encode()).hexdigest()[:8]
         return (*found[:MAX_CONSTANTS], *([f"{len(rest)} more {digest}"] if rest else ()))
@@ -257,7 +262,7 @@ class _Values:
         position, _ = self._tables.properties[properties]
         return self.text(varint(self._data, position)[0])
 
-    def _tensor_text(self, extent: Extent) -> str:
+    def _tensor_text(self, extent: ByteExtent) -> str:
         """Return an array: its values if they are few, else its type and a digest."""
         _, position = varint(self._data, extent.begin)
         number, position = varint(self._data, position)
@@ -270,9 +275,15 @@ class _Values:
         written = ", ".join(values)
         return written if shape == "]" else f"{kind} [{written}]"
 
-    def _code_digest(self, reading: Reading) -> str:
-        """Return a digest of the ops and their attributes, without constants, argument names, and lines."""
-        constants = {varint(self._data, self._tables.properties[each][0])[0] for each in reading.constants}
+    def _object_ids(self) -> tuple[str, ...]:
+        """Return the ids of Python objects in the ops: JAX names each `custom_partitioning` call by one."""
+        if _PARTITIONING_TARGET not in self._tables.strings:
+            return ()
+        return tuple(sorted({text for text in self._tables.strings if _OBJECT_ID.fullmatch(text)}))
+
+    def _code_digest(self, signature_data: SignatureData, ignored: Collection[str]) -> str:
+        """Return a digest of the ops and their attributes, without constants, argument names, lines and `ignored`."""
+        constants = {varint(self._data, self._tables.properties[each][0])[0] for each in signature_data.constants}
         texts = {self.type(number) for number in range(len(self._tables.types))}
         for number, extent in enumerate(self._tables.attributes):
             code = varint(self._data, extent.begin)[0] if extent.is_encoded else -1
@@ -280,7 +291,8 @@ class _Values:
             is_plain = extent.dialect == "vhlo" and code not in (_ARRAY, _DICTIONARY, -1)
             if number not in constants and (is_plain or (extent.dialect == "sdy" and code == _SHARDING)):
                 texts.add(self.text(number))
-        return sha256("\0".join((reading.ops, *sorted(texts))).encode()).hexdigest()[:16]
+        texts.difference_update(ignored)
+        return sha256("\0".join((signature_data.ops, *sorted(texts))).encode()).hexdigest()[:16]
 
 
 def _format_values(dtype: str, content: bytes) -> list[str] | None:

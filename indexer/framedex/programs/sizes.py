@@ -118,3 +118,23 @@ def find_unused_donations(signature: Mapping[str, Any], noted: Collection[int] =
             size >= 0 and not any(may_have_size(kind, signature["partitions"], size) for kind in unknown)
         ):
             yield place, size
+
+
+def find_reusable_arguments(signature: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Yield the names of arguments that are not donated although a result could reuse them, with their bytes.
+
+    An argument without a name is counted from 1 (`array argument 1`). Each result is used once.
+    """
+    arguments, results = signature["arguments"], signature["results"]
+    aliased = {text for each in arguments if (text := each["attributes"].get(_ALIAS)) is not None}
+    free = Counter(
+        (each["type"], size_on_device(each, signature)) for n, each in enumerate(results) if str(n) not in aliased
+    )
+    for donor in (each for each in arguments if _DONOR in each["attributes"]):
+        free[donor["type"], size_on_device(donor, signature)] -= 1
+    for place, each in enumerate(arguments):
+        size = size_on_device(each, signature)
+        is_donated = _ALIAS in each["attributes"] or _DONOR in each["attributes"]
+        if not is_donated and size > 0 and free[each["type"], size] > 0:
+            free[each["type"], size] -= 1
+            yield each["name"] or f"array argument {place + 1}", size

@@ -41,12 +41,12 @@ def skip_varints(data: bytes, position: int, count: int) -> int:
     return position
 
 
-def read_or_default(read: Callable[[], _T], otherwise: _T) -> _T:
-    """Return the result of `read`, or `otherwise` if the bytes are damaged."""
+def read_or_default(read: Callable[[], _T], default: _T) -> _T:
+    """Return the result of `read`, or `default` if the bytes are damaged."""
     try:
         return read()
     except DAMAGE_ERRORS:
-        return otherwise
+        return default
 
 
 MAGIC = b"ML\xefR"
@@ -57,7 +57,7 @@ _DIALECT_VERSIONS_VERSION, UNKNOWN_LOCATIONS_VERSION, NATIVE_PROPERTIES_VERSION 
 _STRING_ATTRIBUTE = 2
 
 
-class Extent(NamedTuple):
+class ByteExtent(NamedTuple):
     """The extent of the bytes of an attribute or a type; without `is_encoded` they are its MLIR text."""
 
     begin: int
@@ -67,7 +67,7 @@ class Extent(NamedTuple):
 
 
 @dataclass
-class Tables:
+class ProgramTables:
     """The tables of one program. Reading them raises one of `DAMAGE_ERRORS`; the content read before stays."""
 
     data: bytes
@@ -75,8 +75,8 @@ class Tables:
     sections: dict[int, tuple[int, int]] = field(default_factory=dict)
     strings: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)  # of ops
-    attributes: list[Extent] = field(default_factory=list)
-    types: list[Extent] = field(default_factory=list)
+    attributes: list[ByteExtent] = field(default_factory=list)
+    types: list[ByteExtent] = field(default_factory=list)
     properties: list[tuple[int, int]] = field(default_factory=list)
     _dialects: list[str] = field(default_factory=list)
 
@@ -168,7 +168,7 @@ class Tables:
                     raise ValueError("a group of attributes is empty")
                 for _ in range(count):
                     size, position = varint(self.data, position)
-                    extents.append(Extent(begin, begin + (size >> 1), self._dialects[dialect], bool(size & 1)))
+                    extents.append(ByteExtent(begin, begin + (size >> 1), self._dialects[dialect], bool(size & 1)))
                     begin += size >> 1
 
     def _read_properties(self) -> None:

@@ -88,7 +88,7 @@ class SubprocessTest:
 
 
 def _without_paths(typed: Sequence[str], config: pytest.Config) -> list[str]:
-    """pytest's arguments without test paths and `--`."""
+    """The arguments of pytest without test paths and `--`."""
     arguments = [_Argument(each) for each in typed]
     places = {id(each) for each in config._parser.parse(arguments).file_or_dir}
     return [str(each) for each in arguments if id(each) not in places and each != "--"]

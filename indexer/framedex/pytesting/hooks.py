@@ -71,7 +71,10 @@ def pytest_runtest_makereport(
 
 @pytest.fixture
 def recorded(request: pytest.FixtureRequest) -> BlockRecorder:
-    """Record parts of the test: `with recorded() as run: ...`, then `run.compiles()` and so on."""
+    """Record parts of the test.
+
+    Use `with recorded() as run: ...`, then `run.compiles()` and so on.
+    """
     from framedex.pytesting.recorded_tests import recorder_of
 
     return recorder_of(request.node)

@@ -19,14 +19,14 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the mark and the hooks."""
     config.addinivalue_line("markers", _MARK)
     if getattr(pytest, "version_tuple", (0,)) < (8,):
-        config.pluginmanager.register(_TooOld(), "framedex-too-old")
+        config.pluginmanager.register(_OldPytestHooks(), "framedex-too-old")
         return
     from framedex.pytesting import hooks
 
     config.pluginmanager.register(hooks, "framedex-hooks")
 
 
-class _TooOld:
+class _OldPytestHooks:
     """The hooks for an old pytest: they fail tests with budgets, which could not be checked."""
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:

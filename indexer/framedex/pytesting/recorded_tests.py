@@ -106,10 +106,10 @@ def recorder_of(item: pytest.Item) -> BlockRecorder:
     return recorded
 
 
-def subprocess_report(item: pytest.Item, when: str) -> pytest.TestReport | None:
+def subprocess_report(item: pytest.Item, phase: str) -> pytest.TestReport | None:
     """The report of the child process on a phase of the test; None if the test runs here."""
     child = item.stash.get(_SUBPROCESS_TEST, None)
-    return child.reports.get(when) if child is not None else None
+    return child.reports.get(phase) if child is not None else None
 
 
 def _fail_at_setup(item: pytest.Item, text: str) -> None:

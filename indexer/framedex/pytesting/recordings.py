@@ -19,7 +19,7 @@ from framedex.budgets.model import Budget, parse_budgets
 from framedex.budgets.verdicts import budget_findings, format_findings, judge
 from framedex.errors import FramedexError
 from framedex.index import Index
-from framedex.index.cost_tables import Answered
+from framedex.index.cost_tables import CostTables
 from framedex.model import CallFilter, Metadata
 from framedex.plaintext import shell_word
 from framedex.process_recorder import Recorder
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from framedex.model import CaptureRow
 
 
-class Recording(Answered):
+class Recording(CostTables):
     """The recording of a block, for queries after its end. Durations are in ns, sizes in bytes."""
 
     def __init__(self, folder: Path) -> None:
@@ -75,9 +75,9 @@ class Recording(Answered):
         Warns about data that the figures lack.
         """
         verdicts = judge([self.index], budgets)
-        for doubt in dict.fromkeys(verdict.doubt for verdict in verdicts if verdict.doubt):
+        for doubt in dict.fromkeys(verdict.missing_data for verdict in verdicts if verdict.missing_data):
             warnings.warn(
-                pytest.PytestWarning(f"A budget is met, as far as the recording shows: {doubt}."), stacklevel=2
+                pytest.PytestWarning(f"A budget is met according to the recording, but: {doubt}."), stacklevel=2
             )
         problems = [verdict.problem for verdict in verdicts if verdict.problem]
         return "\n".join([*format_findings(budget_findings(verdicts)), *problems])
@@ -86,10 +86,10 @@ class Recording(Answered):
 def _write_index(path: Path, captures: Sequence[Path]) -> None:
     """Index captures without the sources of native functions, which answers about Python lines do not need."""
     from framedex.index import Store
-    from framedex.ingest import Silence, ingest_captures, skip_sources
+    from framedex.ingest import SilentProgress, ingest_captures, skip_sources
 
     with Store(path) as store:
-        report = ingest_captures(store, captures, [], Silence(), skip_sources)
+        report = ingest_captures(store, captures, [], SilentProgress(), skip_sources)
     for capture, error in report.refused:
         raise FramedexError(f"{capture} cannot be read: {error.message}", error.remedy)
 
@@ -146,7 +146,7 @@ class BlockRecorder:
         implicit_transfers: object = None,
         memory: int | str | None = None,
         clear_caches: bool = False,
-    ) -> Block:
+    ) -> RecordedBlock:
         """Record a `with` block, whose value is a `Recording`; the budgets are as those of the mark.
 
         Raises FramedexError if a budget is malformed.
@@ -154,10 +154,10 @@ class BlockRecorder:
         named = {"compiles": compiles, "implicit_transfers": implicit_transfers, "memory": memory}
         return self.block(parse_budgets(named), clear_caches=clear_caches)
 
-    def block(self, budgets: Sequence[Budget], *, clear_caches: bool, owner: str = "this block") -> Block:
+    def block(self, budgets: Sequence[Budget], *, clear_caches: bool, owner: str = "this block") -> RecordedBlock:
         """Record a block with parsed budgets; `owner` names their owner in the message about an exceeded budget."""
         self._recordings.append(Recording(self._folder / f"{len(self._recordings) + 1}"))
-        return Block(self, self._recorder, self._recordings[-1], budgets, clear_caches, owner)
+        return RecordedBlock(self, self._recorder, self._recordings[-1], budgets, clear_caches, owner)
 
     def keep_files(self) -> None:
         """Keep the files of the recordings, because a message refers to them."""
@@ -173,7 +173,7 @@ class BlockRecorder:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-class Block:
+class RecordedBlock:
     """A `with` block that is recorded, and fails at its end if it exceeds a budget."""
 
     def __init__(

@@ -36,12 +36,12 @@ _MAX_PART_BYTES = 16 << 20  # bytes when decompressed
 _SECTIONS = ("names", "paths", "table", "dictionary", "files")
 
 
-class ForeignError(Exception):
+class NotReleaseMapError(Exception):
     """A file is not a release map, or its version (the message) is unsupported."""
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
+class MapComponent:
     """A repository and its information for each release; None if a release does not have it.
 
     `first` is the number of its first file, `end` the number after its last file.
@@ -53,11 +53,11 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class MapContent:
     """The parsed content of a file, except for the parts that are read on demand."""
 
     releases: tuple[str, ...]
-    components: Mapping[str, Component]
+    components: Mapping[str, MapComponent]
     names: bytes
     paths: tuple[str, ...]
     languages: Column
@@ -71,13 +71,13 @@ class Content:
         return _decompress(self.files[begin : self.ends[number]], self.dictionary)
 
 
-def read_content(data: bytes) -> Content:
-    """Parse a file. Raises ForeignError, MalformedError, UnicodeDecodeError, ValueError and zlib.error."""
+def read_content(data: bytes) -> MapContent:
+    """Parse a file. Raises NotReleaseMapError, MalformedError, UnicodeDecodeError, ValueError and zlib.error."""
     if len(data) < _HEAD.size or not data.startswith(_MAGIC):
-        raise ForeignError
+        raise NotReleaseMapError
     _, version, size, check = _HEAD.unpack_from(data)
     if version != FORMAT_VERSION:
-        raise ForeignError(str(version))
+        raise NotReleaseMapError(str(version))
     begin = _HEAD.size + size
     text = data[_HEAD.size : begin]
     _check(size <= _MAX_HEADER_BYTES and zlib.crc32(text) == check, "its header is cut off or changed")
@@ -91,7 +91,7 @@ def read_content(data: bytes) -> Content:
     releases = header.get("releases")
     _check(_are_texts(releases) and 0 < len(releases) <= MAX_RELEASES, "its releases are none")
     components = dict(_decode_components(header.get("components"), len(releases), len(paths)))
-    return Content(
+    return MapContent(
         tuple(releases),
         components,
         sections["names"],
@@ -103,7 +103,7 @@ def read_content(data: bytes) -> Content:
     )
 
 
-def write_content(content: Content) -> bytes:
+def write_content(content: MapContent) -> bytes:
     """The bytes of a file with this content."""
     sections = {
         "names": content.names,
@@ -150,7 +150,7 @@ def _read_sections(sizes: object, data: memoryview) -> dict[str, bytes]:
     return found
 
 
-def _encode_component(component: Component) -> dict[str, object]:
+def _encode_component(component: MapComponent) -> dict[str, object]:
     infos = [encode_header(info) if info else None for info in component.infos]
     told = next(filter(None, infos))
     return {
@@ -162,7 +162,7 @@ def _encode_component(component: Component) -> dict[str, object]:
     }
 
 
-def _decode_components(found: object, releases: int, files: int) -> Sequence[tuple[str, Component]]:
+def _decode_components(found: object, releases: int, files: int) -> Sequence[tuple[str, MapComponent]]:
     _check(isinstance(found, list) and all(isinstance(each, dict) for each in found), "its components are none")
     assert isinstance(found, list)
     components, first = [], 0
@@ -174,7 +174,7 @@ def _decode_components(found: object, releases: int, files: int) -> Sequence[tup
         told = next(filter(None, infos), None)
         if told is None:
             raise MalformedError("a component is of no release")
-        components.append((told.component, Component(infos, first, first + count)))
+        components.append((told.component, MapComponent(infos, first, first + count)))
         first += count
     _check(first == files, "a file is of no component")
     return components
@@ -227,7 +227,7 @@ class NameIndex:
             raise MalformedError("the index of names is none")
         self._shorts, self._paths, self._files, self._releases = columns
 
-    def has(self, short_name: str) -> bool:
+    def may_define(self, short_name: str) -> bool:
         """Whether any release may define this short name."""
         return bool(self._range(short_name))
 

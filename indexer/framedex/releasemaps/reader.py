@@ -11,11 +11,13 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from functools import lru_cache, partial
 from operator import getitem
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from framedex.folders import user_folder
 from framedex.model import Definition, ExtractedFile, SourceMapInfo
 from framedex.model.locations import map_prefix
 from framedex.regularfile import open_regular
@@ -23,15 +25,16 @@ from framedex.releasemaps.format import (
     FORMAT_VERSION,
     LANGUAGES,
     MAX_FILE_BYTES,
-    Content,
-    ForeignError,
+    MapComponent,
+    MapContent,
     NameIndex,
+    NotReleaseMapError,
     read_content,
 )
 from framedex.releasemaps.versions import FileVersions
 from framedex.releases import known_releases
 from framedex.sourcemap import MalformedError, SourceMapError, is_inside
-from framedex.sources.bodies import Bodies
+from framedex.sources.bodies import FunctionBodies
 from framedex.sources.calls import Span, WrittenCall, WrittenCalls
 from framedex.sources.matching import Candidate
 
@@ -42,29 +45,54 @@ _REMEDY = "Install framedex again; frames are without the links that it gives un
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
 
-def open_release_maps(path: Path = SHIPPED) -> ReleaseMaps:
-    """The release maps of a file, by default the shipped ones.
+def downloaded_maps_path() -> Path | None:
+    """The file of release maps that `framedex sources fetch --maps` writes; None without a cache folder."""
+    cache = user_folder("XDG_CACHE_HOME")
+    return cache / "framedex" / "releasemaps" / SHIPPED.name if cache is not None else None
+
+
+def find_release_maps() -> Path:
+    """The downloaded release maps if they have every shipped release of jaxlib and more, otherwise the shipped ones."""
+    downloaded = downloaded_maps_path()
+    if downloaded is None or not downloaded.is_file():
+        return SHIPPED
+    try:
+        found, shipped = ({*without_development(open_release_maps(path).releases)} for path in (downloaded, SHIPPED))
+    except SourceMapError:  # an earlier framedex downloaded them in another version of the format
+        return SHIPPED
+    return downloaded if found > shipped else SHIPPED
+
+
+def without_development(releases: Iterable[str]) -> list[str]:
+    """The releases, without JAX's main branch (`0.11.2.dev20260821+3a32b561e`)."""
+    return [each for each in releases if ".dev" not in each]
+
+
+def open_release_maps(path: Path | None = None) -> ReleaseMaps:
+    """The release maps of a file, by default of `find_release_maps`.
 
     Raises SourceMapError if they are unreadable or damaged, as does each method of the returned object.
     """
+    path = path or find_release_maps()
     with _converting_errors(path):
         with open_regular(path) as file:
             data = file.read(MAX_FILE_BYTES + 1)
         if len(data) > MAX_FILE_BYTES:
             raise MalformedError("it is too large")
-        return ReleaseMaps(_Opened(path, read_content(data)))
+        return ReleaseMaps(_OpenFile(path, read_content(data)))
 
 
 class ReleaseMaps:
     """The maps of all releases. `releases` are the versions of jaxlib, oldest first."""
 
-    def __init__(self, opened: _Opened) -> None:
+    def __init__(self, opened: _OpenFile) -> None:
         self._opened = opened
         self.releases = opened.content.releases
+        self._known = sorted({*known_releases(), *self.releases}, key=_version_numbers)
 
     def may_define(self, short_name: str) -> bool:
         """Whether a map may define this short name: other names are not worth parsing."""
-        return self._opened.names.has(short_name)
+        return self._opened.names.may_define(short_name)
 
     def nearest(self, component: str, version: str) -> ReleaseMap | None:
         """The map of a component (`xla`, `jaxlib`) in a release of jaxlib, else in the nearest release.
@@ -75,14 +103,30 @@ class ReleaseMaps:
         found = self._opened.content.components.get(component)
         if found is None:
             return None
-        place = _version_position(version)
+        place = self._position(version)
         _, release, info = min(
-            (abs(_version_position(self.releases[number]) - place), -number, info)
+            (abs(self._position(self.releases[number]) - place), -number, info)
             for number, info in enumerate(found.infos)
             if info is not None
         )
-        is_nearest = self.releases[-release] not in (version, version.partition("+")[0])
-        return ReleaseMap(self._opened, info, -release, is_nearest=is_nearest)
+        if self.releases[-release] in (version, version.partition("+")[0]):
+            return ReleaseMap(self._opened, info, -release, is_nearest=False)
+        return ReleaseMap(
+            self._opened, info, -release, is_nearest=True, beyond=self._find_beyond(found, version, -release)
+        )
+
+    def _find_beyond(self, component: MapComponent, version: str, nearest: int) -> int | None:
+        """The number of the release on the other side of an unknown version; None if it is the newest or the oldest."""
+        numbers = [number for number, info in enumerate(component.infos) if info is not None]
+        is_later = [_version_order(self.releases[number]) > _version_order(version) for number in numbers]
+        others = [
+            n for n, later in zip(numbers, is_later, strict=True) if later is not is_later[numbers.index(nearest)]
+        ]
+        return min(others, key=lambda number: abs(number - nearest), default=None)
+
+    def _position(self, version: str) -> int:
+        """The position of a version among the known releases of jaxlib; an unknown version is between two of them."""
+        return bisect_left(self._known, _version_numbers(version), key=_version_numbers)
 
 
 class ReleaseMap:
@@ -90,10 +134,21 @@ class ReleaseMap:
 
     `info` has its commit, `release` the version of jaxlib. `is_nearest`: it is not the requested release. Paths are
     relative to the repository. A language is `cpp`, `protobuf` or `tablegen`.
+
+    `beyond` is the number of the release on the other side of the requested one, if that is between two releases.
     """
 
-    def __init__(self, opened: _Opened, info: SourceMapInfo, release: int, *, is_nearest: bool) -> None:
+    def __init__(
+        self,
+        opened: _OpenFile,
+        info: SourceMapInfo,
+        release: int,
+        *,
+        is_nearest: bool,
+        beyond: int | None = None,
+    ) -> None:
         self.info = info
+        self._beyond = beyond
         self.release = opened.content.releases[release]
         self.is_nearest = is_nearest
         self._opened, self._release = opened, release
@@ -114,23 +169,32 @@ class ReleaseMap:
                 for definition in self._opened.versions(number).definitions(self._release, short_name)
             ]
 
-    def calls_in_bodies(self, short_name: str, is_member: bool, most: int, longest: int) -> list[Counter[str]]:
+    def is_unchanged(self, path: str, definition: Definition) -> bool:
+        """Whether the releases on both sides of the requested one have this definition, on the same lines."""
+        with self._opened.converting_errors():
+            number = self._number(path)
+            if number is None or self._beyond is None:
+                return False
+            lines = definition.line, definition.end_line
+            return self._opened.versions(number).has_same_definition(self._release, self._beyond, lines)
+
+    def calls_in_bodies(self, short_name: str, is_member: bool, limit: int, longest: int) -> list[Counter[str]]:
         """The names called by each C++ function, method and macro of a short name, with their counts.
 
-        The counts are empty for a body of more than `longest` lines. Empty if more than `most` definitions match.
+        The counts are empty for a body of more than `longest` lines. Empty if more than `limit` definitions match.
         `is_member` excludes functions outside classes.
         """
         with self._opened.converting_errors():
-            files = self._within(self._opened.names.files_with_bodies(short_name, self._release), "cpp")
-            if len(files) > most:
+            files = self._file_numbers(self._opened.names.files_with_bodies(short_name, self._release), "cpp")
+            if len(files) > limit:
                 return []
             versions = map(self._opened.versions, files)
             found = [each for version in versions for each in version.bodies(self._release, short_name, is_member)]
-            if len(found) > most:
+            if len(found) > limit:
                 return []
             return [calls if length <= longest else Counter() for length, calls in found]
 
-    def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
+    def calls_in_file(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
         """The calls of a file by function and lambda, read on demand; empty if the file is missing."""
         with self._opened.converting_errors():
             number = self._number(path)
@@ -170,9 +234,9 @@ class ReleaseMap:
             return [self._path(number) for number in named if versions(number).is_in(self._release)]
 
     def _files(self, short_name: str, key: tuple[str, ...], language: str) -> list[int]:
-        return self._within(self._opened.names.files(short_name, key, self._release), language)
+        return self._file_numbers(self._opened.names.files(short_name, key, self._release), language)
 
-    def _within(self, numbers: list[int], language: str) -> list[int]:
+    def _file_numbers(self, numbers: list[int], language: str) -> list[int]:
         """The numbers of files of this component and language."""
         languages = self._opened.content.languages
         wanted = range(self._component.first, self._component.end)
@@ -191,10 +255,10 @@ class ReleaseMap:
         return path
 
 
-class _Opened:
+class _OpenFile:
     """An opened file of release maps."""
 
-    def __init__(self, path: Path, content: Content) -> None:
+    def __init__(self, path: Path, content: MapContent) -> None:
         self.content = content
         self.names = NameIndex(content.names)
         self.versions = lru_cache(_MAX_CACHED_FILES)(lambda number: FileVersions(content.file(number)))
@@ -213,7 +277,7 @@ def _converting_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         problem = error.strerror or error
         raise SourceMapError(f"The release maps {path} cannot be read: {problem}.", _REMEDY) from error
-    except ForeignError as error:
+    except NotReleaseMapError as error:
         version = str(error)
         told = f"are of version {version}, this framedex reads version {FORMAT_VERSION}" if version else "are none"
         raise SourceMapError(f"The release maps {path} {told}.", _REMEDY) from error
@@ -225,11 +289,9 @@ def _file_name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _version_position(version: str) -> int:
-    """The position of a version among the known releases of jaxlib; an unknown version is between two of them."""
-    known = known_releases()
-    numbers = _version_numbers(version)
-    return bisect_left(known, numbers, key=_version_numbers)
+def _version_order(version: str) -> tuple[tuple[int, ...], bool]:
+    """The sort key of a version: a development version precedes its release."""
+    return _version_numbers(version), ".dev" not in version
 
 
 def _version_numbers(version: str) -> tuple[int, ...]:
@@ -240,57 +302,75 @@ def _version_numbers(version: str) -> tuple[int, ...]:
 _Answer = TypeVar("_Answer")
 
 
-class Asked(Protocol):
+class MapQuery(Protocol):
     """Runs a query on maps; returns None if they are damaged."""
 
-    def __call__(self, ask: Callable[[], _Answer]) -> _Answer | None: ...
+    def __call__(self, ask: Callable[[], _Answer]) -> _Answer | None:
+        """The result of `ask`; None if the maps are damaged."""
 
 
 class CombinedMaps:
     """Several maps, each with its local information. A prefix of each path identifies the path's map."""
 
-    def __init__(self, maps: Sequence[tuple[SourceMapInfo, ReleaseMap]], asked: Asked) -> None:
-        self._maps, self._query = maps, asked
+    def __init__(
+        self, maps: Sequence[tuple[SourceMapInfo, ReleaseMap]], run_query: MapQuery, *, is_release_known: bool
+    ) -> None:
+        """With `is_release_known`, the nearest maps are those of a known release of jaxlib, not of another binary."""
+        self._maps, self._query_maps, self._is_release_known = maps, run_query, is_release_known
+        self._by_prefix = {info.prefix: (info, source_map) for info, source_map in maps}
+        for info, source_map in maps:
+            if info.is_nearest:
+                unchanged = replace(info, is_unchanged=True)
+                self._by_prefix[unchanged.prefix] = unchanged, source_map
 
     def definitions(self, short_name: str, language: str, key: tuple[str, ...] = ()) -> list[Candidate]:
         """The definitions with this short name in a language; with a symbol's key, only those that may match it."""
         return [
-            (info.prefix + path, definition)
+            (self._prefix(info, source_map, path, definition) + path, definition)
             for info, source_map in self._maps
-            for path, definition in self._query(partial(source_map.definitions, short_name, key, language)) or ()
+            for path, definition in self._query_maps(partial(source_map.definitions, short_name, key, language)) or ()
         ]
+
+    def _prefix(self, info: SourceMapInfo, source_map: ReleaseMap, path: str, definition: Definition) -> str:
+        """The prefix of a definition's path, which says whether its line is the same in both neighbouring releases."""
+        if not info.is_nearest or not self._is_release_known:
+            return info.prefix
+        is_unchanged = self._query_maps(partial(source_map.is_unchanged, path, definition))
+        return replace(info, is_unchanged=bool(is_unchanged)).prefix
 
     def files_named(self, name: str) -> Sequence[str]:
         """The files with this name, in any folder."""
         return [
             info.prefix + path
             for info, source_map in self._maps
-            for path in self._query(partial(source_map.paths_named, name)) or ()
+            for path in self._query_maps(partial(source_map.paths_named, name)) or ()
         ]
 
-    def bodies(self) -> Bodies:
+    def bodies(self) -> FunctionBodies:
         """The calls in these sources."""
-        return Bodies(lambda _: (), self._written, self._calls_in_bodies)
+        return FunctionBodies(lambda _: (), self._calls_of_file, self._calls_in_bodies)
 
     def maps_containing(self, paths: Iterable[str]) -> list[tuple[SourceMapInfo, str]]:
         """The maps that contain these files, each with its release."""
         prefixes = set(map(map_prefix, paths))
-        return [(info, source_map.release) for info, source_map in self._maps if info.prefix in prefixes]
+        found = [self._by_prefix[prefix] for prefix in sorted(prefixes & self._by_prefix.keys())]
+        return [(info, source_map.release) for info, source_map in found]
 
-    def _written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
+    def _calls_of_file(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
         """The calls of a file by function."""
         prefix = map_prefix(path)
-        source_map = next(source_map for info, source_map in self._maps if info.prefix == prefix)
-        found = self._query(partial(source_map.written, path.removeprefix(prefix))) or {}
+        _, source_map = self._by_prefix[prefix]
+        found = self._query_maps(partial(source_map.calls_in_file, path.removeprefix(prefix))) or {}
         return WrittenCalls(
-            {span: span for span in found}, lambda span: self._query(partial(getitem, found, span)) or ()
+            {span: span for span in found}, lambda span: self._query_maps(partial(getitem, found, span)) or ()
         )
 
-    def _calls_in_bodies(self, short_name: str, is_member: bool, most: int, longest: int) -> list[Counter[str]]:
-        """The names called by each C++ function of a short name; see `Bodies`."""
+    def _calls_in_bodies(self, short_name: str, is_member: bool, limit: int, longest: int) -> list[Counter[str]]:
+        """The names called by each C++ function of a short name; see `FunctionBodies`."""
         found = [
             calls
             for _, source_map in self._maps
-            for calls in self._query(partial(source_map.calls_in_bodies, short_name, is_member, most, longest)) or ()
+            for calls in self._query_maps(partial(source_map.calls_in_bodies, short_name, is_member, limit, longest))
+            or ()
         ]
-        return found if len(found) <= most else []
+        return found if len(found) <= limit else []

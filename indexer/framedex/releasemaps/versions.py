@@ -63,6 +63,16 @@ class FileVersions:
         """Whether a release has the file."""
         return release < len(self._releases) and self._releases[release] != ABSENT
 
+    def has_same_definition(self, release: int, other: int, lines: tuple[int, int]) -> bool:
+        """Whether another release has the definition on these lines, unchanged and on the same lines.
+
+        The content is the name, the parameters, the length, and the kinds, names and lines of the calls.
+        """
+        first, last = lines
+        found = {each for each in self._read_version(release) if each[1] == first}
+        found = {(number, line) for number, line in found if line + self._lengths[number] == last}
+        return bool(found) and found <= {*self._read_version(other)}
+
     def rows(self, release: int, within: Collection[tuple[int, int]] | None = None) -> list[DefinitionRow]:
         """The definitions of the file in a release, with their calls; with `within`, only those inside these lines."""
         found = []

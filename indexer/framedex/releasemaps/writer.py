@@ -14,8 +14,8 @@ from framedex.model import Definition, DefinitionRow, ExtractedFile, SourceMapIn
 from framedex.model.sources import parse_call_sites
 from framedex.releasemaps.format import (
     LANGUAGES,
-    Component,
-    Content,
+    MapComponent,
+    MapContent,
     NameEntry,
     compress,
     differences,
@@ -61,18 +61,18 @@ def build_released_file(file: ExtractedFile, text: bytes) -> ReleasedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
-    """A call, independent of its function's position: `below` is the number of lines after the previous call."""
+class _StoredCall:
+    """A call, independent of its function's position: `line_distance` counts the lines after the previous call."""
 
-    below: int
+    line_distance: int
     flags: int
     callee: str
     arguments: int | None
-    passed: str | None
+    argument_texts: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
+class _StoredDefinition:
     """A definition, identical in all versions that have it except for its first line."""
 
     scope: str | None
@@ -82,10 +82,10 @@ class _Stored:
     parameters: str | None
     length: int
     is_const: bool
-    calls: tuple[_Call, ...]
+    calls: tuple[_StoredCall, ...]
 
 
-_Version = tuple[tuple[_Stored, int], ...]
+_Version = tuple[tuple[_StoredDefinition, int], ...]
 """The definitions of a version with their first lines, in order of line."""
 
 
@@ -98,7 +98,7 @@ def encode_versions(releases: Sequence[ReleasedFile | None]) -> bytes:
     of_releases = [None if file is None else read[file] for file in releases]
     # Newest first: the most requested definitions get the smallest numbers.
     versions = list(dict.fromkeys(version for version in reversed(of_releases) if version is not None))
-    numbers: dict[_Stored, int] = {}
+    numbers: dict[_StoredDefinition, int] = {}
     for version in versions:
         for definition, _ in version:
             numbers.setdefault(definition, len(numbers))
@@ -115,11 +115,11 @@ def encode_versions(releases: Sequence[ReleasedFile | None]) -> bytes:
         [each.length for each in definitions],
         [KINDS.index(each.kind) << 1 | each.is_const for each in definitions],
         [len(each.calls) for each in definitions],
-        [encode_signed(call.below) for call in calls],
+        [encode_signed(call.line_distance) for call in calls],
         [call.flags for call in calls],
         [texts[call.callee] for call in calls],
         [0 if call.arguments is None else call.arguments + 1 for call in calls],
-        [_number(texts, call.passed) for call in calls],
+        [_number(texts, call.argument_texts) for call in calls],
     ]
     for version in versions:
         steps = differences(numbers[definition] for definition, _ in version)
@@ -138,11 +138,11 @@ def _version(file: ReleasedFile) -> _Version:
     return tuple((_build_stored(*each), each[0][4]) for each in sorted(file.definitions, key=lambda each: each[0][4]))
 
 
-def _build_stored(row: DefinitionRow, calls: Sequence[WrittenCall]) -> _Stored:
+def _build_stored(row: DefinitionRow, calls: Sequence[WrittenCall]) -> _StoredDefinition:
     name, key, kind, parameters, line, end_line, is_const, *_ = row
     scope, colons, own = name.rpartition("::")
     stored = tuple(
-        _Call(
+        _StoredCall(
             call.line - line_before,
             kind_number(call.kind) | IS_MEMBER * call.is_member | IS_LAST * call.is_last,
             call.callee,
@@ -151,7 +151,9 @@ def _build_stored(row: DefinitionRow, calls: Sequence[WrittenCall]) -> _Stored:
         )
         for line_before, call in zip([line, *(call.line for call in calls)], calls, strict=False)
     )
-    return _Stored(scope if colons else None, own, key, kind, parameters, end_line - line, bool(is_const), stored)
+    return _StoredDefinition(
+        scope if colons else None, own, key, kind, parameters, end_line - line, bool(is_const), stored
+    )
 
 
 def _find_calls(row: DefinitionRow, text: bytes, starts: Sequence[int], lines: Sequence[str]) -> Sequence[WrittenCall]:
@@ -164,12 +166,12 @@ def _find_calls(row: DefinitionRow, text: bytes, starts: Sequence[int], lines: S
     return [WrittenCall(line, "call", each, None) for each in sorted(names.elements())]
 
 
-def _numbered_texts(definitions: Sequence[_Stored]) -> dict[str, int]:
+def _numbered_texts(definitions: Sequence[_StoredDefinition]) -> dict[str, int]:
     """The number of every used text, from 1: frequent texts have small numbers."""
     used = Counter[str]()
     for each in definitions:
         used.update((each.name, each.key, *(call.callee for call in each.calls)))
-        passed = (call.passed for call in each.calls)
+        passed = (call.argument_texts for call in each.calls)
         used.update(text for text in (each.scope, each.parameters, *passed) if text is not None)
     return {text: number for number, text in enumerate(sorted(used, key=lambda text: (-used[text], text)), 1)}
 
@@ -211,13 +213,13 @@ def write_release_maps(releases: Sequence[str], sources: Sequence[ReleaseSources
                 languages.append(_language(versions))
                 files.append(encode_versions(versions))
         info = next(filter(None, each.infos))
-        components[info.component] = Component(tuple(each.infos), first, len(paths))
+        components[info.component] = MapComponent(tuple(each.infos), first, len(paths))
     dictionary = _build_dictionary(files)
     streams = [compress(data, dictionary) for data in files]
     ends = list(accumulate(map(len, streams)))
     names = encode_names(entries)
     return write_content(
-        Content(tuple(releases), components, names, tuple(paths), languages, ends, dictionary, b"".join(streams))
+        MapContent(tuple(releases), components, names, tuple(paths), languages, ends, dictionary, b"".join(streams))
     )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         NO_ORIGIN,
         BinaryOrigin,
         Build,
-        Origins,
+        FunctionOrigins,
         builds_at,
         find_builds,
         is_named_by_xla,
@@ -33,7 +33,7 @@ __all__ = [
     "REPOSITORIES",
     "BinaryOrigin",
     "Build",
-    "Origins",
+    "FunctionOrigins",
     "builds_at",
     "find_builds",
     "is_named_by_xla",
@@ -49,7 +49,7 @@ __getattr__ = export_lazily(
     __name__,
     {
         "builds": (
-            *("NO_ORIGIN", "BinaryOrigin", "Build", "Origins", "builds_at", "find_builds", "is_named_by_xla"),
+            *("NO_ORIGIN", "BinaryOrigin", "Build", "FunctionOrigins", "builds_at", "find_builds", "is_named_by_xla"),
             *("known_releases", "python_libraries", "release_commits"),
         ),
         "repository": ("REPOSITORIES", "public_url", "published", "url_template"),

@@ -174,14 +174,14 @@ class BinaryOrigin:
 NO_ORIGIN = BinaryOrigin()
 
 
-class Origins:
+class FunctionOrigins:
     """Maps the functions of one capture to their origins; `builds` are the recorded components."""
 
     def __init__(self, builds: Sequence[Build] = ()) -> None:
         self._packages = [(f"{build.folder}/", build.version) for build in builds if build.component == "xla"]
         self._jaxlib_version = next((build.version for build in builds if build.component == "jaxlib"), "")
 
-    def of(self, binary: str, symbol: str) -> BinaryOrigin:
+    def origin_of(self, binary: str, symbol: str) -> BinaryOrigin:
         """The origin of the function with this demangled name in the binary at this path."""
         for folder, release in self._packages:
             if binary.startswith(folder):
@@ -193,7 +193,7 @@ def is_named_by_xla(symbol: str) -> bool:
     """Whether a function's demangled name is in one of XLA's own namespaces."""
     if not any(f"{namespace}::" in symbol for namespace in XLA_NAMESPACES):
         return False
-    from framedex.binaries.names import parse_name  # few symbols need it
+    from framedex.binaries.names import parse_name
 
     return parse_name(symbol).key[:1] in [(namespace,) for namespace in XLA_NAMESPACES]
 

@@ -31,7 +31,7 @@ class Component(StrEnum):
     GENERATED = "generated"  # machine code generated at run time
 
 
-class Owner(NamedTuple):
+class FrameOwner(NamedTuple):
     """A frame's component, the file name of a plug-in, and the installation folder of a plug-in, jax or jaxlib."""
 
     component: Component
@@ -52,19 +52,19 @@ _NAMESPACES = {
 _IN_REPOSITORIES = {"xla": Component.XLA, "jax": Component.JAXLIB, "jaxlib": Component.JAXLIB}
 
 
-def owner_of_python(file: str) -> Owner:
+def owner_of_python(file: str) -> FrameOwner:
     """The owner of a Python frame, from its code's file path or Python's name for code without a file."""
     if file.startswith("<frozen "):
-        return Owner(Component.CPYTHON)
+        return FrameOwner(Component.CPYTHON)
     if is_framedex_file(file):
-        return Owner(Component.FRAMEDEX)
+        return FrameOwner(Component.FRAMEDEX)
     if package := _PACKAGE.match(file):
         component = {"jax": Component.JAX, "jaxlib": Component.JAXLIB}.get(package["package"])
-        return Owner(component, folder=package["folder"]) if component else Owner(Component.PACKAGES)
-    return Owner(Component.CPYTHON if _LIBRARY.match(file) else Component.OWN)
+        return FrameOwner(component, folder=package["folder"]) if component else FrameOwner(Component.PACKAGES)
+    return FrameOwner(Component.CPYTHON if _LIBRARY.match(file) else Component.OWN)
 
 
-def owner_of_native(binary: str, source: str, source_component: str, namespace: str) -> Owner:
+def owner_of_native(binary: str, source: str, source_component: str, namespace: str) -> FrameOwner:
     """The owner of a native frame in a binary.
 
     `source` is the path of its line. `source_component` is the component of the source folder or source map with that
@@ -72,21 +72,21 @@ def owner_of_native(binary: str, source: str, source_component: str, namespace: 
     """
     file = binary.rpartition("/")[2]
     if binary.startswith("[outside"):
-        return Owner(Component.GENERATED)
+        return FrameOwner(Component.GENERATED)
     if is_framedex_file(binary):
-        return Owner(Component.FRAMEDEX)
+        return FrameOwner(Component.FRAMEDEX)
     package = _PACKAGE.match(binary)
     if package and package["package"] == "jaxlib":
-        return Owner(_component_in_jaxlib(source, source_component, namespace), folder=package["folder"])
+        return FrameOwner(_component_in_jaxlib(source, source_component, namespace), folder=package["folder"])
     if _PLUGIN.search(binary):
-        return Owner(Component.PLUGIN, file, binary.rpartition("/")[0])
+        return FrameOwner(Component.PLUGIN, file, binary.rpartition("/")[0])
     if package:
-        return Owner(Component.PACKAGES)
+        return FrameOwner(Component.PACKAGES)
     if _INTERPRETER.fullmatch(file) or _LIBRARY.match(binary):
-        return Owner(Component.CPYTHON)
+        return FrameOwner(Component.CPYTHON)
     is_of_the_kernel = "/" not in binary  # linux-vdso.so.1
     is_system = binary.startswith(_SYSTEM) or is_of_the_kernel or _RUNTIME.fullmatch(file)
-    return Owner(Component.SYSTEM if is_system else Component.OWN)
+    return FrameOwner(Component.SYSTEM if is_system else Component.OWN)
 
 
 def _component_in_jaxlib(source: str, source_component: str, namespace: str) -> Component:

@@ -49,7 +49,7 @@ _GENERATED = re.compile(r"(?:^|/)bazel-out/|\.pb\.(?:cc|h)$|\.inc$")
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedFile:
     """A file in a component's repository, at a commit or tag."""
 
     component: str
@@ -57,17 +57,17 @@ class Published:
     revision: str
 
 
-def published(recorded: str, builds: Sequence[Build]) -> Published | None:
+def published(recorded: str, builds: Sequence[Build]) -> PublishedFile | None:
     """The public repository file of a recorded path, from the components that were recorded with it.
 
     None if it belongs to none of the components, or if the commit is unknown.
     """
-    found = _installed(recorded, builds) or compiled_from(recorded)
+    found = _find_installed_path(recorded, builds) or compiled_from(recorded)
     if found is None:
         return None
     component, path = found
     build = next((build for build in builds if build.component == component and build.revision), None)
-    return Published(component, path, build.revision) if build else None
+    return PublishedFile(component, path, build.revision) if build else None
 
 
 def compiled_from(recorded: str) -> tuple[str, str] | None:
@@ -125,7 +125,7 @@ def url_template(repository: str) -> str:
     return f"{base}{'/-' if host.startswith('gitlab.') else ''}/blob/{{commit}}/{{path}}#L{{line}}"
 
 
-def _installed(recorded: str, builds: Sequence[Build]) -> tuple[str, str] | None:
+def _find_installed_path(recorded: str, builds: Sequence[Build]) -> tuple[str, str] | None:
     """The component and the repository path of a Python file in the component's installation folder."""
     for build in builds:
         if build.component == "xla" or not recorded.startswith(f"{build.folder}/"):

@@ -107,7 +107,7 @@ def component_of(path: Path, checkout: Checkout | None = None) -> str | None:
 
 
 def _is_recorded_itself(path: Path, build: Build) -> bool:
-    """Whether the recorded package ran from this folder or below it: no checkout could match better."""
+    """Whether the recorded package ran from this folder or below it, so that it is the checkout."""
     return Path(os.path.realpath(build.folder)).is_relative_to(os.path.realpath(path))
 
 

@@ -87,7 +87,7 @@ _OTHERS = (
     *('name = "', "Name: ", 'name":', 'version = "', "Version: ", 'version":'),
 )
 TRIGGERS = (*_OTHERS, *(f"{word}{after}" for word in _WORDS for after in _AFTER_WORD))
-"""A line without any of these states no release, unless it answers the line before."""
+"""A line without any of these states no release, unless it answers a question on the previous line."""
 
 _MAX_LINES_TO_VERSION = 4  # after a record's name
 
@@ -260,8 +260,7 @@ class StatedReleases:
         self._replaced: dict[str, set[str]] = defaultdict(set)  # versions that uv reports as removed
         self.count = 0
         """The number of changes of the stated releases; 0 if nothing is stated."""
-        for line in self._lines_to_read(text):
-            self.take(line)
+        self.read_text(text)
 
     @property
     def depends_on_lines_before(self) -> bool:
@@ -273,7 +272,7 @@ class StatedReleases:
         """Whether the releases in the last line depend on earlier lines."""
         return self._reader.depended_on_lines_before
 
-    def take(self, line: str) -> None:
+    def read_line(self, line: str) -> None:
         """Parse the next line."""
         if len(line) > _MAX_LINE_LENGTH or not (self._reader.awaits_answer or _TRIGGERS.search(line)):
             self.skip_lines(1)
@@ -285,11 +284,16 @@ class StatedReleases:
             if self._add(release) and change == ("-", release.package):
                 self._replaced[release.package].add(release.version)
 
+    def read_text(self, text: str) -> None:
+        """Parse the next lines, all of which are complete."""
+        for line in self._lines_to_read(text):
+            self.read_line(line)
+
     def skip_lines(self, count: int) -> None:
         """Skip lines that are not given to `take`."""
         self._reader.skip_lines(count)
 
-    def of(self, package: str) -> frozenset[str]:
+    def versions_of(self, package: str) -> frozenset[str]:
         """The versions of a package that the text states; empty if none."""
         return frozenset(self._versions.get(package, ()))
 
@@ -332,7 +336,7 @@ class FileReleases:
     def __init__(self) -> None:
         self._installed: dict[tuple[str, str], str | None] = {}
 
-    def of(self, path: str) -> Release | None:
+    def release_of(self, path: str) -> Release | None:
         """The release of a file; None if unknown."""
         if installed := _SITE.match(path):
             return self._installed_release(installed["site"], installed["package"], _installed_version)

@@ -41,23 +41,23 @@ _RATIO = 400
 """The highest compression ratio of an honest file; a file of one repeated byte reaches 1000."""
 _UNPACKED = 16 << 20
 _LARGEST_VALUES = 1 << 30  # bytes of the Python values that JSON becomes
-_BYTES_OF_VALUES = {b"{": 200, b"[": 64, b'"': 30, b",": 36}
+_BYTES_OF_VALUES = {"{": 200, "[": 64, '"': 30, ",": 36}
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # fixed, so that equal contents give equal bytes
 
 
-class DamagedError(ValueError):
+class DamagedArchiveError(ValueError):
     """A shared file is damaged or malformed."""
 
 
-class Writing:
+class ArchiveWriter:
     """Writes the parts of a shared file, then its manifest. Use it as a context manager."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=False)
         self._parts: dict[str, dict[str, object]] = {}
 
-    def __enter__(self) -> Writing:
+    def __enter__(self) -> ArchiveWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -69,9 +69,9 @@ class Writing:
         self._parts[name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         self._write(name, data)
 
-    def finish(self, told: Mapping[str, object]) -> None:
-        """Add the manifest with the members of `told`, and close the archive."""
-        manifest = {"format": FORMAT, "version": VERSION, "framedex": FRAMEDEX, **told, "parts": self._parts}
+    def finish(self, members: Mapping[str, object]) -> None:
+        """Add the manifest with the members of `members`, and close the archive."""
+        manifest = {"format": FORMAT, "version": VERSION, "framedex": FRAMEDEX, **members, "parts": self._parts}
         self._write(MANIFEST, json.dumps(manifest, indent=1).encode())
         self._zip.close()
 
@@ -97,8 +97,8 @@ def too_large() -> FramedexError:
     )
 
 
-class Archive:
-    """Reads an untrusted shared file. Raises DamagedError if it is malformed, and OSError if it cannot be read."""
+class ArchiveReader:
+    """Reads an untrusted shared file. Raises DamagedArchiveError if it is malformed, OSError if it cannot be read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -110,13 +110,13 @@ class Archive:
                     _check_entries(infos, size)
                     told = parse_json(_content(archive, archive.getinfo(MANIFEST)))
             except _BROKEN as error:
-                raise DamagedError(str(error) or "it is not a complete zip file") from error
+                raise DamagedArchiveError(str(error) or "it is not a complete zip file") from error
         _check_version(told)
-        self.told: Mapping[str, Any] = told
+        self.manifest: Mapping[str, Any] = told
         self._sizes = {info.filename: info.file_size for info in infos}
         parts = told.get("parts")
         if not isinstance(parts, dict) or {MANIFEST, *parts} != set(self._sizes):
-            raise DamagedError("its parts differ from those in its manifest")
+            raise DamagedArchiveError("its parts differ from those in its manifest")
         self._parts = parts
 
     @property
@@ -125,20 +125,20 @@ class Archive:
         return sorted(name for name in self._sizes if name.startswith("calls/"))
 
     def read(self, name: str) -> bytes:
-        """The content of a part. Raises DamagedError if it does not match its digest."""
+        """The content of a part. Raises DamagedArchiveError if it does not match its digest."""
         with open_regular(self._path) as file:
             try:
                 with zipfile.ZipFile(file) as archive:
                     data = _content(archive, archive.getinfo(name))
             except _BROKEN as error:
-                raise DamagedError(f"its part {name} cannot be decompressed") from error
+                raise DamagedArchiveError(f"its part {name} cannot be decompressed") from error
         told = self._parts.get(name)
         if not isinstance(told, dict) or told.get("sha256") != hashlib.sha256(data).hexdigest():
-            raise DamagedError(f"its part {name} does not match its digest")
+            raise DamagedArchiveError(f"its part {name} does not match its digest")
         return data
 
     def read_json(self, name: str) -> Any:
-        """Parse the JSON of a part. Raises DamagedError."""
+        """Parse the JSON of a part. Raises DamagedArchiveError."""
         return parse_json(self.read(name))
 
 
@@ -157,10 +157,10 @@ def _check_list(file: IO[bytes]) -> int:
     tail = file.read()
     at = tail.rfind(_END_MARK)
     if at < 0 or len(tail) - at < _END.size:
-        raise DamagedError("it is not a complete zip file: its end is missing")
+        raise DamagedArchiveError("it is not a complete zip file: its end is missing")
     _, _, _, _, entries, length, _, _ = _END.unpack_from(tail, at)
     if entries > _MOST_PARTS or length > _LARGEST_LIST:
-        raise DamagedError("it has more parts than a shared capture may have")
+        raise DamagedArchiveError("it has more parts than a shared capture may have")
     file.seek(0)
     return size
 
@@ -168,51 +168,58 @@ def _check_list(file: IO[bytes]) -> int:
 def _check_entries(infos: list[zipfile.ZipInfo], size: int) -> None:
     names = [info.filename for info in infos]
     if MANIFEST not in names:
-        raise DamagedError("it was not written by `framedex share`")
+        raise DamagedArchiveError("it was not written by `framedex share`")
     if len(set(names)) != len(names):
-        raise DamagedError("it contains a part twice")
+        raise DamagedArchiveError("it contains a part twice")
     for info in infos:
         if info.filename != MANIFEST and not _PARTS.fullmatch(info.filename):
-            raise DamagedError("it has an unknown part")
+            raise DamagedArchiveError("it has an unknown part")
         if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise DamagedError("one of its parts uses an unsupported compression or encryption")
+            raise DamagedArchiveError("one of its parts uses an unsupported compression or encryption")
         if info.file_size > _LARGEST.get(info.filename.partition("/")[0], _LARGEST_MANIFEST):
-            raise DamagedError("one of its parts is larger than a shared capture allows")
+            raise DamagedArchiveError("one of its parts is larger than a shared capture allows")
     whole = sum(info.file_size for info in infos)
     if whole > min(_LARGEST_ALL, _UNPACKED + _RATIO * size):
-        raise DamagedError("its decompressed size is larger than a shared capture allows")
+        raise DamagedArchiveError("its decompressed size is larger than a shared capture allows")
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     with archive.open(info) as part:
         data = part.read(info.file_size + 1)
     if len(data) != info.file_size:
-        raise DamagedError("one of its parts does not have its declared size")
+        raise DamagedArchiveError("one of its parts does not have its declared size")
     return data
 
 
 def grows_too_large(data: bytes) -> bool:
     """Whether JSON needs more memory as Python values than a shared capture allows."""
-    return sum(data.count(mark) * size for mark, size in _BYTES_OF_VALUES.items()) > _LARGEST_VALUES
+    return estimate_memory(data) > _LARGEST_VALUES
+
+
+def estimate_memory(text: bytes | str) -> int:
+    """Return an estimate of the bytes that JSON needs as Python values."""
+    if isinstance(text, str):
+        return sum(text.count(mark) * size for mark, size in _BYTES_OF_VALUES.items())
+    return sum(text.count(mark.encode()) * size for mark, size in _BYTES_OF_VALUES.items())
 
 
 def parse_json(data: bytes) -> Any:
-    """Parse the JSON of a part. Raises DamagedError if it is malformed or needs too much memory.
+    """Parse the JSON of a part. Raises DamagedArchiveError if it is malformed or needs too much memory.
 
     The JSON of an honest capture needs five times its size as Python values. Empty lists and objects need up to thirty.
     """
     if grows_too_large(data):
-        raise DamagedError("its JSON needs more memory than a shared capture allows")
+        raise DamagedArchiveError("its JSON needs more memory than a shared capture allows")
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise DamagedError("its JSON is malformed") from error
+        raise DamagedArchiveError("its JSON is malformed") from error
 
 
 def _check_version(told: object) -> None:
     if not isinstance(told, dict) or told.get("format") != FORMAT:
-        raise DamagedError("it was not written by `framedex share`")
+        raise DamagedArchiveError("it was not written by `framedex share`")
     if told.get("version") != VERSION:
         version = told.get("version")
         written = f"version {version}" if isinstance(version, int) else "an unknown version"
-        raise DamagedError(f"its format has {written}; this framedex reads version {VERSION}: update framedex")
+        raise DamagedArchiveError(f"its format has {written}; this framedex reads version {VERSION}: update framedex")

@@ -34,7 +34,7 @@ NO_OBJECT = -(1 << 63)
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class DefinitionCounts:
     """The numbers of definitions that calls may refer to."""
 
     boundaries: int
@@ -43,7 +43,7 @@ class Bounds:
     frames: int
 
 
-def written(batch: CallBatch, arguments: Callable[[str], str], text: Callable[[str], str]) -> bytes:
+def encode_batch(batch: CallBatch, arguments: Callable[[str], str], text: Callable[[str], str]) -> bytes:
     """Encode a batch. `arguments` redacts the JSON of arguments; `text` then redacts every text.
 
     Raises FramedexError if the batch is too large to share.
@@ -81,10 +81,10 @@ def _narrow(column: Integers) -> npt.NDArray[Any]:
     return column.astype(f"<i{width}")
 
 
-class Reading:
+class BatchDecoder:
     """Decodes the batches of a capture in order. Raises ValueError if a batch is malformed."""
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: DefinitionCounts) -> None:
         self._bounds = bounds
         self._rows = self._kinds = self._arguments = self._chains = self._objects = 0
 
@@ -123,61 +123,61 @@ class Reading:
             if not all(0 <= number < end for number, end in zip(numbers, ends, strict=True)):
                 raise ValueError("a kind of calls refers to a missing definition")
         for chain in batch.chains:
-            _within(np.array(chain, np.int64), 0, bounds.frames)
+            _check_range(np.array(chain, np.int64), 0, bounds.frames)
         for name in _OF_CALLS:
-            _as_many(getattr(batch, name), len(batch))
-        _within(batch.kind, 0, self._kinds)
-        _within(batch.argument, 0, self._arguments)
-        _within(batch.start, 0, 1 << 62)
-        _within(batch.duration, -1, 1 << 62)
+            _check_length(getattr(batch, name), len(batch))
+        _check_range(batch.kind, 0, self._kinds)
+        _check_range(batch.argument, 0, self._arguments)
+        _check_range(batch.start, 0, 1 << 62)
+        _check_range(batch.duration, -1, 1 << 62)
         if np.any(batch.inside < 0) or np.any(batch.inside > np.arange(self._rows, rows)):
             raise ValueError("a call has a missing parent")
         self._check_totals(batch, rows)
         self._check_objects(batch, rows)
-        _within(batch.links[:, 0], 0, rows)
-        _within(batch.links[:, 1], 0, bounds.threads)
-        _within(batch.links[:, 2], 0, self._chains)
-        _within(batch.links[:, 3], 0, 4)
+        _check_range(batch.links[:, 0], 0, rows)
+        _check_range(batch.links[:, 1], 0, bounds.threads)
+        _check_range(batch.links[:, 2], 0, self._chains)
+        _check_range(batch.links[:, 3], 0, 4)
 
     def _check_totals(self, batch: CallBatch, rows: int) -> None:
         totals = batch.totals
         for name in _TOTALS:
-            _as_many(getattr(totals, name), len(totals.kind))
-        _within(totals.kind, 0, self._kinds)
+            _check_length(getattr(totals, name), len(totals.kind))
+        _check_range(totals.kind, 0, self._kinds)
         for column in (totals.calls, totals.duration, totals.own_duration, totals.longest):
-            _within(column, -(1 << 60), 1 << 60)
+            _check_range(column, -(1 << 60), 1 << 60)
         made = np.bincount(batch.kind, minlength=self._kinds)
         told = np.zeros(self._kinds, np.int64)
         np.add.at(told, totals.kind, totals.calls)  # an imported sample may count several calls
         if np.any(totals.calls < 0) or np.any(told < made):
             raise ValueError("its totals do not match its calls")
         for column in (totals.longest_call, totals.first_call, totals.latest_call, batch.changed[:, 0]):
-            _within(column, 0, rows)
+            _check_range(column, 0, rows)
         for column in (batch.samples[:, 0], batch.spans[:, 0], batch.changed[:, 1]):
-            _within(column, 0, self._kinds)
+            _check_range(column, 0, self._kinds)
         for column in (batch.samples[:, 1], batch.changed[:, 3]):
-            _within(column, 0, self._arguments)
-        _within(batch.spans[:, 1:], 0, rows)
-        _within(batch.durations[:, 0], 0, self._bounds.boundaries)
-        _within(batch.durations[:, 1], 0, self._bounds.threads)
-        _within(batch.durations[:, 2:], 0, 1 << 60)
+            _check_range(column, 0, self._arguments)
+        _check_range(batch.spans[:, 1:], 0, rows)
+        _check_range(batch.durations[:, 0], 0, self._bounds.boundaries)
+        _check_range(batch.durations[:, 1], 0, self._bounds.threads)
+        _check_range(batch.durations[:, 2:], 0, 1 << 60)
 
     def _check_objects(self, batch: CallBatch, rows: int) -> None:
         objects = batch.objects
         for name in _OBJECTS:
-            _as_many(getattr(objects, name), len(objects.place))
-        _within(objects.place, 0, self._objects + len(objects.place))
+            _check_length(getattr(objects, name), len(objects.place))
+        _check_range(objects.place, 0, self._objects + len(objects.place))
         self._objects = max(self._objects, int(np.max(objects.place, initial=-1)) + 1)
-        _within(objects.type, 0, len(batch.types))
+        _check_range(objects.type, 0, len(batch.types))
         for column in (objects.created_call, objects.first_call, objects.last_call):
-            _within(column[column != NO_OBJECT], 0, rows)
+            _check_range(column[column != NO_OBJECT], 0, rows)
         for column in (objects.deleted_call, objects.destroyed_call):
-            _within(column[column != NO_OBJECT], 0, rows)
-        _within(objects.client[objects.client != NO_OBJECT], 0, self._objects)
-        _within(objects.created_kind[objects.created_kind != NO_OBJECT], 0, self._kinds)
-        _within(batch.numbers[:, 0], 0, self._objects)
-        _within(batch.violations[:, 1], 0, self._objects)
-        _within(batch.violations[:, 2], 0, rows)
+            _check_range(column[column != NO_OBJECT], 0, rows)
+        _check_range(objects.client[objects.client != NO_OBJECT], 0, self._objects)
+        _check_range(objects.created_kind[objects.created_kind != NO_OBJECT], 0, self._kinds)
+        _check_range(batch.numbers[:, 0], 0, self._objects)
+        _check_range(batch.violations[:, 1], 0, self._objects)
+        _check_range(batch.violations[:, 2], 0, rows)
 
 
 def _split(data: bytes) -> tuple[dict[str, Any], list[Integers]]:
@@ -229,11 +229,11 @@ def _check_arguments(text: str) -> None:
         raise ValueError("the arguments of a call are nested too deeply")
 
 
-def _as_many(column: Integers, length: int) -> None:
+def _check_length(column: Integers, length: int) -> None:
     if len(column) != length:
         raise ValueError("its columns differ in length")
 
 
-def _within(column: Integers, least: int, end: int) -> None:
+def _check_range(column: Integers, least: int, end: int) -> None:
     if column.size and (int(np.min(column)) < least or int(np.max(column)) >= end):
         raise ValueError("a reference is out of range")

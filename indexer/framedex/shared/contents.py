@@ -9,17 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from framedex.ffi.model import Signature as HandlerSignature
-from framedex.model import Function, How, Language, Noted, Signature, Stack, Stops, Thread
+from framedex.model import CompileNote, Function, Language, LocationEvidence, Signature, Stack, StopReasons, Thread
 from framedex.releases import Build
 
 
 @dataclass(frozen=True, slots=True)
-class SharedPlace:
+class SharedSourceLine:
     """A source line. `path` is an index into `Definitions.paths`."""
 
     path: int
     line: int
-    how: How
+    how: LocationEvidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class SharedFrame:
     function: int
     offset: int
     depth: int
-    recorded: SharedPlace | None
-    found: SharedPlace | None
+    recorded: SharedSourceLine | None
+    found: SharedSourceLine | None
     is_returning: bool
     line: int
 
@@ -75,7 +75,7 @@ class SharedSite:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedLines:
+class SharedOps:
     """Equal ops of a program, with their source frames, innermost first: file, line, function."""
 
     kind: str
@@ -90,7 +90,7 @@ class SharedProgram:
 
     size: int
     name: str
-    lines: tuple[SharedLines, ...]
+    lines: tuple[SharedOps, ...]
     problem: str
     signature: Signature | None
 
@@ -121,12 +121,12 @@ class Definitions:
     threads: tuple[Thread, ...]
     calls: int
     problems: tuple[str, ...]
-    stops: Stops
+    stops: StopReasons
     descriptions: tuple[tuple[str, str], ...] = ()
     sites: tuple[SharedSite, ...] = ()
     builds: tuple[Build, ...] = ()
     handlers: tuple[SharedHandler, ...] = ()
     programs: Mapping[str, SharedProgram] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
-    notes: Mapping[str, Noted] = field(default_factory=dict)
+    notes: Mapping[str, CompileNote] = field(default_factory=dict)
     sources: tuple[SharedSource, ...] = ()

@@ -8,9 +8,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from framedex.captures import foreign_file, write_foreign_metadata
-from framedex.model import Foreign, Metadata
+from framedex.model import ImportOrigin, Metadata
 from framedex.regularfile import read_regular_text
-from framedex.shared.archive import Archive, DamagedError
+from framedex.shared.archive import ArchiveReader, DamagedArchiveError
 from framedex.shared.reading import read_definitions, refusing
 
 EXCERPTS = "excerpts.json"
@@ -20,7 +20,7 @@ _FOLDER = "sources"
 _NAME = re.compile(r"\w[\w .+-]{0,99}\.\w{1,9}", re.ASCII)
 
 
-def keep_shared(folder: Path, foreign: Foreign) -> None:
+def keep_shared(folder: Path, foreign: ImportOrigin) -> None:
     """Turn a folder with a shared file into a capture. Raises FramedexError if the file is malformed, and OSError.
 
     No path in the file becomes a path here. Each text gets a numbered folder, and keeps its file name if that is plain.
@@ -51,15 +51,15 @@ def kept_excerpts(folder: Path) -> dict[str, str]:
 
 
 def _read(path: Path) -> tuple[dict[str, object], dict[str, bytes]]:
-    archive = Archive(path)
+    archive = ArchiveReader(path)
     definitions = read_definitions(archive)
     Metadata.parse(definitions.metadata)
     metadata = json.loads(definitions.metadata)
     if not isinstance(metadata, dict):
-        raise DamagedError("its metadata is malformed")
+        raise DamagedArchiveError("its metadata is malformed")
     texts = {}
     for source in definitions.sources:
         if source.path < 0 or not source.member.startswith("sources/"):
-            raise DamagedError("one of its source texts has no file")
+            raise DamagedArchiveError("one of its source texts has no file")
         texts[definitions.paths[source.path]] = archive.read(source.member)
     return metadata, texts

@@ -12,22 +12,22 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 Packed = TypeVar("Packed")
 
 
-def packed(value: Any, text: Callable[[str], str]) -> Any:
+def pack_value(value: Any, text: Callable[[str], str]) -> Any:
     """Convert a value to JSON values. `text` redacts every string except enumeration values."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, str):
         return text(value)
     if is_dataclass(value):
-        return [packed(getattr(value, field.name), text) for field in fields(value)]
+        return [pack_value(getattr(value, field.name), text) for field in fields(value)]
     if isinstance(value, Mapping):
-        return {text(key): packed(each, text) for key, each in value.items()}
+        return {text(key): pack_value(each, text) for key, each in value.items()}
     if isinstance(value, tuple):
-        return [packed(each, text) for each in value]
+        return [pack_value(each, text) for each in value]
     return value
 
 
-def unpacked(kind: type[Packed], value: Any) -> Packed:
+def unpack_value(kind: type[Packed], value: Any) -> Packed:
     """Rebuild an instance of a class from its packed form. Raises ValueError if the form does not match the class."""
     found: Packed = _value(kind, value)
     return found
@@ -42,7 +42,7 @@ def _value(kind: Any, value: Any) -> Any:
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(value)
     if isinstance(kind, type) and is_dataclass(kind):
-        return _made(kind, value)
+        return _build_value(kind, value)
     if origin is not None:  # a mapping of texts
         if not isinstance(value, dict):
             raise ValueError("a mapping is malformed")
@@ -52,10 +52,10 @@ def _value(kind: Any, value: Any) -> Any:
     return value
 
 
-def _made(kind: Any, value: Any) -> Any:
+def _build_value(kind: Any, value: Any) -> Any:
     """Build a dataclass. Last fields missing in a file of an older framedex get their defaults."""
     hints = _types_of(kind)
-    if not isinstance(value, list) or not _least_fields(kind) <= len(value) <= len(hints):
+    if not isinstance(value, list) or not _count_required_fields(kind) <= len(value) <= len(hints):
         raise ValueError(f"{kind.__name__} is malformed")
     return kind(*map(_value, hints, value))
 
@@ -71,7 +71,7 @@ def _tuple(inner: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
 
 
 @cache
-def _least_fields(kind: type[Any]) -> int:
+def _count_required_fields(kind: type[Any]) -> int:
     """The number of fields without a default."""
     return sum(field.default is MISSING and field.default_factory is MISSING for field in fields(kind))
 

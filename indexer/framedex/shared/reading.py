@@ -11,23 +11,23 @@ from pathlib import Path
 
 from framedex.captures import foreign_file, read_metadata
 from framedex.errors import FramedexError
-from framedex.index.write.records import FrameRecord, HandlerRecord, KeptProgram, SiteRecord
+from framedex.index.write.records import FrameRecord, HandlerRecord, SiteRecord, StoredProgram
 from framedex.model import (
     CallBatch,
     Calls,
     Capture,
-    Description,
     Metadata,
+    ObjectDescription,
     Program,
     ProgramFrame,
     ProgramOp,
 )
 from framedex.releases import REPOSITORIES
-from framedex.shared.archive import DEFINITIONS, Archive, DamagedError
-from framedex.shared.columns import Bounds, Reading
+from framedex.shared.archive import DEFINITIONS, ArchiveReader, DamagedArchiveError
+from framedex.shared.columns import BatchDecoder, DefinitionCounts
 from framedex.shared.contents import Definitions, SharedProgram
-from framedex.shared.packing import unpacked
-from framedex.shared.tables import Records
+from framedex.shared.packing import unpack_value
+from framedex.shared.tables import FrameRecords
 
 _MOST_IN_STACKS = 20_000_000
 _MOST_FRAMES = 4_000_000
@@ -49,24 +49,24 @@ def refusing(path: Path) -> Iterator[None]:
         ) from error
 
 
-def read_definitions(archive: Archive) -> Definitions:
+def read_definitions(archive: ArchiveReader) -> Definitions:
     """Read the definitions of a shared file. Raises ValueError or LookupError if they are inconsistent."""
-    definitions = unpacked(Definitions, archive.read_json(DEFINITIONS))
+    definitions = unpack_value(Definitions, archive.read_json(DEFINITIONS))
     frames = len(definitions.frames)
     if frames > _MOST_FRAMES or sum(len(stack.frames) + len(stack.python) for stack in definitions.stacks) > (
         _MOST_IN_STACKS
     ):
-        raise DamagedError("it has more frames than a shared capture allows")
+        raise DamagedArchiveError("it has more frames than a shared capture allows")
     if not all(definitions.frames):
-        raise DamagedError("one of its frames has no function")
+        raise DamagedArchiveError("one of its frames has no function")
     for stack in definitions.stacks:
         if not all(0 <= frame < frames for frame in (*stack.frames, *stack.python)):
-            raise DamagedError("a stack refers to a missing frame")
+            raise DamagedArchiveError("a stack refers to a missing frame")
     for handler in definitions.handlers:
         if not 0 <= handler.frame < frames:
-            raise DamagedError("a handler refers to a missing frame")
+            raise DamagedArchiveError("a handler refers to a missing frame")
     if not all(build.component in REPOSITORIES for build in definitions.builds):
-        raise DamagedError("it names the version of an unknown component")
+        raise DamagedArchiveError("it names the version of an unknown component")
     _check_programs(definitions)
     return definitions
 
@@ -75,9 +75,9 @@ def _check_programs(definitions: Definitions) -> None:
     for program in definitions.programs.values():
         for lines in program.lines:
             if not all(0 <= path < len(definitions.paths) for path, _, _ in lines.frames) or lines.ops < 0:
-                raise DamagedError("a program refers to a missing file")
+                raise DamagedArchiveError("a program refers to a missing file")
     if not all(isinstance(json.loads(text), dict) for text in definitions.options.values()):
-        raise DamagedError("the options of a compilation are malformed")
+        raise DamagedArchiveError("the options of a compilation are malformed")
 
 
 class SharedStream:
@@ -92,9 +92,9 @@ class SharedStream:
             self._fill(path, metadata)
 
     def _fill(self, path: Path, metadata: Metadata) -> None:
-        self._archive = Archive(foreign_file(path))
+        self._archive = ArchiveReader(foreign_file(path))
         self.definitions = definitions = read_definitions(self._archive)
-        self._records = records = Records(definitions)
+        self._records = records = FrameRecords(definitions)
         self.frames: Sequence[tuple[FrameRecord, ...]] = [
             tuple(map(records.frame, frames)) for frames in definitions.frames
         ]
@@ -105,11 +105,11 @@ class SharedStream:
             for site in definitions.sites
         )
         if not all(0 <= site.user_frame < len(site.frames) for site in self.sites):
-            raise DamagedError("a site refers to a missing frame")
+            raise DamagedArchiveError("a site refers to a missing frame")
         self._handlers = {handler.frame: handler for handler in definitions.handlers}
         self._batches = iter(self._archive.batches)
         bounds = (len(definitions.boundaries), len(definitions.threads), len(definitions.stacks))
-        self._reading = Reading(Bounds(*bounds, len(definitions.frames)))
+        self._reading = BatchDecoder(DefinitionCounts(*bounds, len(definitions.frames)))
         self.row = 0
         self.calls = definitions.calls
         self.problems = definitions.problems
@@ -128,7 +128,7 @@ class SharedStream:
             stops=definitions.stops,
         )
 
-    def next(self, most: int) -> CallBatch:
+    def next(self, limit: int) -> CallBatch:
         """Return the next shared batch of calls, in order of start; an empty batch at the end."""
         with refusing(self._origin):
             batch = self._next()
@@ -138,10 +138,10 @@ class SharedStream:
     def _next(self) -> CallBatch:
         name = next(self._batches, None)
         if name is None:
-            raise DamagedError("it has fewer calls than it declares")
+            raise DamagedArchiveError("it has fewer calls than it declares")
         batch = self._reading.batch(self._archive.read(name))
         if (self.calls and not len(batch)) or self.row + len(batch) > self.calls:
-            raise DamagedError("its number of calls differs from the one it declares")
+            raise DamagedArchiveError("its number of calls differs from the one it declares")
         return batch
 
     def handler(self, entry: int) -> HandlerRecord | None:
@@ -152,13 +152,13 @@ class SharedStream:
         implementation = None if found.implementation is None else self._records.frame(found.implementation)
         return HandlerRecord(entry, found.signature, implementation)
 
-    def program(self, name: str) -> KeptProgram | None:
+    def program(self, name: str) -> StoredProgram | None:
         """The program with this name in the arguments of calls. A prefix of its key marks it as shared."""
         found = self.definitions.programs.get(name)
         if found is None:
             return None
         digest = hashlib.sha256(repr(found).encode("utf-8", "surrogatepass")).hexdigest()
-        return KeptProgram(f"shared {digest}", found.size, lambda: self._program(found))
+        return StoredProgram(f"shared {digest}", found.size, lambda: self._program(found))
 
     def options(self, name: str) -> str | None:
         """The options of a compilation, as JSON."""
@@ -182,10 +182,10 @@ class SharedStream:
         return Program(shared.name, ops, shared.problem, shared.signature)
 
 
-def _descriptions(definitions: Definitions) -> list[Description]:
+def _descriptions(definitions: Definitions) -> list[ObjectDescription]:
     found = []
     for kind, text in definitions.descriptions:
         content = json.loads(text)
         if isinstance(content, dict):
-            found.append(Description(kind, content))
+            found.append(ObjectDescription(kind, content))
     return found

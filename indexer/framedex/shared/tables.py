@@ -5,13 +5,13 @@ from __future__ import annotations
 from framedex.binaries import role_of
 from framedex.binaries.roles import python_role
 from framedex.index.write.records import FrameRecord, FunctionRecord
-from framedex.model import How, Language, Location
-from framedex.releases import NO_ORIGIN, Origins
-from framedex.shared.contents import Definitions, SharedFrame, SharedFunction, SharedPlace
+from framedex.model import Language, Location, LocationEvidence
+from framedex.releases import NO_ORIGIN, FunctionOrigins
+from framedex.shared.contents import Definitions, SharedFrame, SharedFunction, SharedSourceLine
 from framedex.sources import short_name
 
 
-class Tables:
+class FrameTables:
     """Numbers the paths and functions of frames."""
 
     def __init__(self) -> None:
@@ -40,8 +40,8 @@ class Tables:
             offset=record.offset,
             depth=record.depth,
             recorded=self._place(record.location),
-            found=self._place(record.found),
-            is_returning=record.returning,
+            found=self._place(record.stored_location),
+            is_returning=record.is_returning,
             line=record.line,
         )
 
@@ -62,16 +62,16 @@ class Tables:
         )
         return self._functions.setdefault(record, len(self._functions))
 
-    def _place(self, location: Location | None) -> SharedPlace | None:
-        return None if location is None else SharedPlace(self.path(location.path), location.line, location.how)
+    def _place(self, location: Location | None) -> SharedSourceLine | None:
+        return None if location is None else SharedSourceLine(self.path(location.path), location.line, location.how)
 
 
-class Records:
+class FrameRecords:
     """Converts the frames of a shared file to records. Raises LookupError for a reference out of range."""
 
     def __init__(self, definitions: Definitions) -> None:
         self._paths = definitions.paths
-        self._origins = Origins(definitions.builds)
+        self._origins = FunctionOrigins(definitions.builds)
         self._functions = tuple(map(self._function, definitions.functions))
 
     def frame(self, frame: SharedFrame) -> FrameRecord:
@@ -82,9 +82,9 @@ class Records:
             offset=frame.offset,
             depth=frame.depth,
             location=self._location(frame.recorded),
-            returning=frame.is_returning,
+            is_returning=frame.is_returning,
             line=frame.line,
-            found=self._location(frame.found),
+            stored_location=self._location(frame.found),
         )
 
     def _function(self, function: SharedFunction) -> FunctionRecord:
@@ -103,14 +103,14 @@ class Records:
             module=module,
             unit=function.unit,
             first_line=function.first_line,
-            location=Location(module, max(function.first_line, 1), How.EXACT) if is_of_file else None,
-            origin=NO_ORIGIN if is_python else self._origins.of(module, function.symbol),
+            location=Location(module, max(function.first_line, 1), LocationEvidence.EXACT) if is_of_file else None,
+            origin=NO_ORIGIN if is_python else self._origins.origin_of(module, function.symbol),
         )
 
-    def _location(self, place: SharedPlace | None) -> Location | None:
-        if place is None:
+    def _location(self, line: SharedSourceLine | None) -> Location | None:
+        if line is None:
             return None
-        return Location(self._paths[_position(place.path)], max(place.line, 1), place.how)
+        return Location(self._paths[_position(line.path)], max(line.line, 1), line.how)
 
 
 def _position(number: int) -> int:

@@ -10,23 +10,23 @@ from typing import Any
 
 from framedex.ffi.joins import BOUNDARY, find_metadata_site_keys, split_function
 from framedex.ffi.model import Signature as HandlerSignature
-from framedex.model import Function, Metadata, Noted, NotedArgument, Parameter, Signature, Thread
+from framedex.model import CompileNote, Function, Metadata, NoteArgument, Parameter, Signature, Thread
 from framedex.model.programs import KEY_KINDS
 from framedex.releases import REPOSITORIES, Build
 from framedex.shared.contents import (
     Definitions,
     SharedFunction,
     SharedHandler,
-    SharedLines,
+    SharedOps,
     SharedProgram,
     SharedSite,
     SharedSource,
 )
 from framedex.sharing import harmless
 from framedex.sharing.emptying import empty_texts
-from framedex.sharing.names import Names
-from framedex.sharing.paths import PROJECT, PYTHON, PlainPaths, is_interpreter, name_of_file
-from framedex.sharing.replacement import GONE, Replacement
+from framedex.sharing.names import NameReplacer
+from framedex.sharing.paths import PROJECT, PYTHON, PathRedactor, is_interpreter, name_of_file
+from framedex.sharing.replacement import GONE, TextReplacer
 from framedex.words import SHARED_MARK
 
 _PROBLEMS = re.compile(r"The capture was cut short by [\d,]+ calls? while it was shared\.")
@@ -54,7 +54,7 @@ _JOINS = frozenset({"exact", "single", "ambiguous", "by_target"})
 class DefinitionRules:
     """Redacts definitions. It empties every class first, so a field without a rule stays empty."""
 
-    def __init__(self, replacement: Replacement, names: Names, paths: PlainPaths) -> None:
+    def __init__(self, replacement: TextReplacer, names: NameReplacer, paths: PathRedactor) -> None:
         self._replacement = replacement
         self._names = names
         self._paths = paths
@@ -70,35 +70,35 @@ class DefinitionRules:
             str(json.loads(text).get("target")) for kind, text in definitions.descriptions if kind == "ffi_target"
         ]
         kept_name = self._replacement.kept_name
-        paths = tuple(map(self._file, definitions.paths))
+        paths = tuple(map(self._redact_file, definitions.paths))
         plain = replace(
             empty_texts(definitions),
-            metadata=self._metadata(definitions.metadata, paths),
+            metadata=self._redact_metadata(definitions.metadata, paths),
             paths=paths,
-            functions=tuple(map(self._function, definitions.functions)),
-            boundaries=tuple(map(self._boundary, definitions.boundaries)),
-            threads=tuple(map(self._thread, definitions.threads)),
-            problems=tuple(map(self._problem, definitions.problems)),
-            descriptions=tuple(self._description(kind, text) for kind, text in definitions.descriptions),
-            builds=tuple(self._build(each) for each in definitions.builds if each.component in REPOSITORIES),
-            handlers=tuple(map(self._handler, definitions.handlers)),
-            programs={kept_name(name): self._program(each) for name, each in definitions.programs.items()},
-            options={kept_name(name): self._options(text) for name, text in definitions.options.items()},
-            notes={kept_name(name): self._note(each) for name, each in definitions.notes.items()},
-            sources=tuple(self._source(each) for each in definitions.sources if _MEMBER.fullmatch(each.member)),
+            functions=tuple(map(self._redact_function, definitions.functions)),
+            boundaries=tuple(map(self._redact_boundary, definitions.boundaries)),
+            threads=tuple(map(self._redact_thread, definitions.threads)),
+            problems=tuple(map(self._redact_problem, definitions.problems)),
+            descriptions=tuple(self._redact_description(kind, text) for kind, text in definitions.descriptions),
+            builds=tuple(self._redact_build(each) for each in definitions.builds if each.component in REPOSITORIES),
+            handlers=tuple(map(self._redact_handler, definitions.handlers)),
+            programs={kept_name(name): self._redact_program(each) for name, each in definitions.programs.items()},
+            options={kept_name(name): self._redact_options(text) for name, text in definitions.options.items()},
+            notes={kept_name(name): self._redact_note(each) for name, each in definitions.notes.items()},
+            sources=tuple(self._redact_source(each) for each in definitions.sources if _MEMBER.fullmatch(each.member)),
         )
-        return replace(plain, sites=self._sites(definitions, plain))
+        return replace(plain, sites=self._redact_sites(definitions, plain))
 
     # Files and functions
 
-    def _file(self, name: str) -> str:
+    def _redact_file(self, name: str) -> str:
         """Redact the name of a file. Other recorders also write relative names, and names from other systems."""
         plain = self._paths.file(name)
         self._replacement.counts["path"] += plain != name
-        return self._names.file(plain)
+        return self._names.redact_file(plain)
 
-    def _function(self, function: SharedFunction) -> SharedFunction:
-        plain = self._names.function(function, self._plain[function.module])
+    def _redact_function(self, function: SharedFunction) -> SharedFunction:
+        plain = self._names.redact_function(function, self._plain[function.module])
         return replace(
             empty_texts(function),
             name=plain.name,
@@ -107,23 +107,23 @@ class DefinitionRules:
             unit=name_of_file(plain.unit),
         )
 
-    def _boundary(self, function: Function) -> Function:
+    def _redact_boundary(self, function: Function) -> Function:
         boundary, name = function.boundary, function.name
         if boundary == BOUNDARY:
             target, stage = split_function(name, self._targets)
-            plain = self._names.target(target)
+            plain = self._names.redact_target(target)
             return Function(boundary, plain if stage == "execute" else f"{plain}.{stage}")
         if harmless.is_boundary(boundary):
             is_public = harmless.is_function(boundary, name)
-            return Function(boundary, name if is_public else self._names.other("function", name))
-        return Function(self._names.other("boundary", boundary), self._names.other("function", name))
+            return Function(boundary, name if is_public else self._names.redact_name("function", name))
+        return Function(self._names.redact_name("boundary", boundary), self._names.redact_name("function", name))
 
-    def _thread(self, thread: Thread) -> Thread:
-        return replace(empty_texts(thread), name=self._names.thread(thread.name))
+    def _redact_thread(self, thread: Thread) -> Thread:
+        return replace(empty_texts(thread), name=self._names.redact_thread(thread.name))
 
     # FFI
 
-    def _sites(self, before: Definitions, after: Definitions) -> tuple[SharedSite, ...]:
+    def _redact_sites(self, before: Definitions, after: Definitions) -> tuple[SharedSite, ...]:
         """Redact sites, and give them new keys. A site known only from program metadata gets its key from there."""
         keys = dict(
             zip(find_metadata_site_keys(before.descriptions), find_metadata_site_keys(after.descriptions), strict=True)
@@ -132,13 +132,13 @@ class DefinitionRules:
             replace(
                 empty_texts(site),
                 key=keys.get(site.key) or self._replacement.site(site.key),
-                target=self._names.target(site.target),
+                target=self._names.redact_target(site.target),
             )
             for site in before.sites
         )
         return tuple({site.key: site for site in sites}.values())
 
-    def _handler(self, handler: SharedHandler) -> SharedHandler:
+    def _redact_handler(self, handler: SharedHandler) -> SharedHandler:
         found = handler.signature
         if found is None:
             return empty_texts(handler)
@@ -147,20 +147,20 @@ class DefinitionRules:
 
     def _types_of_signature(self, types: Sequence[str]) -> tuple[str, ...]:
         return tuple(
-            each if harmless.is_part_of_signature(each) else self._replacement.gone("argument") for each in types
+            each if harmless.is_part_of_signature(each) else self._replacement.remove("argument") for each in types
         )
 
-    def _description(self, kind: str, text: str) -> tuple[str, str]:
+    def _redact_description(self, kind: str, text: str) -> tuple[str, str]:
         told = json.loads(text)
         rules = self._description_rules.get(kind)
         if rules is None or not isinstance(told, dict):
-            self._replacement.gone("argument")
+            self._replacement.remove("argument")
             return "", "{}"
         return kind, json.dumps({key: rules[key](value) for key, value in told.items() if key in rules})
 
     def _rules_by_kind(self) -> Mapping[str, Mapping[str, Callable[[Any], Any]]]:
         """The rules for each kind of description, by the keys of docs/reference/capture-format.md."""
-        target, platform = self._text_rule(self._names.target), self._text_rule(self._platform)
+        target, platform = self._text_rule(self._names.redact_target), self._text_rule(self._redact_platform)
         site = self._text_rule(self._replacement.site)
         shapes = self._text_rule(lambda text: text if harmless.is_plain_value("arguments", text) else GONE)
         return {
@@ -170,9 +170,9 @@ class DefinitionRules:
                 "api_version": _number,
                 "stages": lambda value: [each for each in _texts(value) if each in _STAGES],
                 "is_wrapped": lambda value: value is not False,
-                "registered_at": self._frames,
+                "registered_at": self._redact_frames,
             },
-            "ffi_site": {"site": site, "target": target, "user_frame": _number, "frames": self._frames},
+            "ffi_site": {"site": site, "target": target, "user_frame": _number, "frames": self._redact_frames},
             "ffi_instance": {
                 "instance": _number,
                 "join": lambda value: value if value in _JOINS else "ambiguous",
@@ -180,85 +180,90 @@ class DefinitionRules:
                 "site": site,
                 "operands": shapes,
                 "results": shapes,
-                "frames": self._frames,
+                "frames": self._redact_frames,
             },
             "ffi_problem": {
                 "kind": lambda value: value if value == "not_registered" else GONE,
                 "target": target,
                 "platform": platform,
-                "registered_for": lambda value: list(map(self._platform, _texts(value))),
+                "registered_for": lambda value: list(map(self._redact_platform, _texts(value))),
                 "sites": lambda value: list(map(self._replacement.site, _texts(value))),
-                "message": lambda _: self._replacement.gone("argument"),
+                "message": lambda _: self._replacement.remove("argument"),
             },
         }
 
     def _text_rule(self, rule: Callable[[str], str]) -> Callable[[Any], Any]:
         return lambda value: rule(value) if isinstance(value, str) else None
 
-    def _platform(self, name: str) -> str:
-        return name if harmless.is_platform(name) else self._names.other("platform", name)
+    def _redact_platform(self, name: str) -> str:
+        return name if harmless.is_platform(name) else self._names.redact_name("platform", name)
 
-    def _frames(self, value: Any) -> list[list[Any]]:
+    def _redact_frames(self, value: Any) -> list[list[Any]]:
         found: list[list[Any]] = []
         for frame in value if isinstance(value, list | tuple) else ():
             match frame:
                 case [str(file), int(line), str(function)]:
-                    found.append([self._file(file), line, self._names.python(function, self._paths.file(file))])
+                    found.append(
+                        [self._redact_file(file), line, self._names.redact_python(function, self._paths.file(file))]
+                    )
         return found
 
     # Programs
 
-    def _program(self, program: SharedProgram) -> SharedProgram:
+    def _redact_program(self, program: SharedProgram) -> SharedProgram:
         return replace(
             empty_texts(program),
-            name=self._names.program(program.name),
-            lines=tuple(map(self._lines, program.lines)),
+            name=self._names.redact_program(program.name),
+            lines=tuple(map(self._redact_lines, program.lines)),
             problem=program.problem if _PROBLEMS_OF_PROGRAMS.fullmatch(program.problem) else GONE,
-            signature=None if program.signature is None else self._signature(program.signature),
+            signature=None if program.signature is None else self._redact_signature(program.signature),
         )
 
-    def _lines(self, lines: SharedLines) -> SharedLines:
+    def _redact_lines(self, lines: SharedOps) -> SharedOps:
         root, scoped, _ = lines.name.partition("/")  # scopes and a primitive follow, which users name
-        kind = self._names.operation(lines.kind)
-        root = self._names.program(root) if root else ""
+        kind = self._names.redact_operation(lines.kind)
+        root = self._names.redact_program(root) if root else ""
         return replace(
             empty_texts(lines),
             kind=kind,
             name=f"{root}/{kind}" if scoped else root,
             frames=tuple(
-                (path, line, self._names.python(function, self._plain[path])) for path, line, function in lines.frames
+                (path, line, self._names.redact_python(function, self._plain[path]))
+                for path, line, function in lines.frames
             ),
         )
 
-    def _signature(self, signature: Signature) -> Signature:
+    def _redact_signature(self, signature: Signature) -> Signature:
         return replace(
             empty_texts(signature),
-            arguments=tuple(map(self._parameter, signature.arguments)),
-            results=tuple(map(self._parameter, signature.results)),
+            arguments=tuple(map(self._redact_parameter, signature.arguments)),
+            results=tuple(map(self._redact_parameter, signature.results)),
             partitions=_digits(signature.partitions),
             replicas=_digits(signature.replicas),
             constants=tuple(map(self._marked_digest, signature.constants)),
             code=self._replacement.digest(signature.code),
-            mesh={self._names.axis(name): size for name, size in signature.mesh.items()},
+            mesh={self._names.redact_axis(name): size for name, size in signature.mesh.items()},
         )
 
-    def _parameter(self, parameter: Parameter) -> Parameter:
+    def _redact_parameter(self, parameter: Parameter) -> Parameter:
         return Parameter(
-            type=self._type(parameter.type),
-            name=self._names.argument(parameter.name),
+            type=self._redact_type(parameter.type),
+            name=self._names.redact_argument(parameter.name),
             attributes={
-                name if name in _ATTRIBUTES else self._names.other("attribute", name): self._attribute(value)
+                name if name in _ATTRIBUTES else self._names.redact_name("attribute", name): self._redact_attribute(
+                    value
+                )
                 for name, value in parameter.attributes.items()
             },
         )
 
-    def _attribute(self, value: str) -> str:
+    def _redact_attribute(self, value: str) -> str:
         """Redact an attribute. A flag or number stays; a sharding keeps its form, with numbered axes."""
         if value in ("", "true", "false", "default", "auto") or value.isdecimal() or harmless.is_sharding(value):
             return value
-        plain = _AXES.sub(lambda match: self._names.axis(match[0][1:-1]), value)
+        plain = _AXES.sub(lambda match: self._names.redact_axis(match[0][1:-1]), value)
         if _PARTITIONS.fullmatch(plain):
-            return _AXES.sub(lambda match: repr(self._names.axis(match[0][1:-1])), value)
+            return _AXES.sub(lambda match: repr(self._names.redact_axis(match[0][1:-1])), value)
         return self._marked_digest(value)
 
     def _marked_digest(self, value: str) -> str:
@@ -266,47 +271,47 @@ class DefinitionRules:
         self._replacement.counts["constant"] += 1
         return f"(redacted {self._replacement.digest(value)[:8]})"
 
-    def _type(self, text: str) -> str:
-        return text if not text or harmless.is_type(text) else self._replacement.gone("argument")
+    def _redact_type(self, text: str) -> str:
+        return text if not text or harmless.is_type(text) else self._replacement.remove("argument")
 
-    def _options(self, text: str) -> str:
-        return json.dumps(dict(self._option(name, str(value)) for name, value in json.loads(text).items()))
+    def _redact_options(self, text: str) -> str:
+        return json.dumps(dict(self._redact_option(name, str(value)) for name, value in json.loads(text).items()))
 
-    def _option(self, name: str, value: str) -> tuple[str, str]:
+    def _redact_option(self, name: str, value: str) -> tuple[str, str]:
         if not harmless.is_option(name):
-            return self._names.other("option", name), self._replacement.gone("option")
-        return name, value if not value or harmless.is_flag(name, value) else self._replacement.gone("option")
+            return self._names.redact_name("option", name), self._replacement.remove("option")
+        return name, value if not value or harmless.is_flag(name, value) else self._replacement.remove("option")
 
-    def _note(self, note: Noted) -> Noted:
+    def _redact_note(self, note: CompileNote) -> CompileNote:
         file, colon, line = note.defined.rpartition(":")
         file = file if colon and line.isdecimal() else note.defined
         return replace(
             empty_texts(note),
-            name=self._names.program(note.name),
-            function=self._names.jitted(note.function) if note.function else "",
-            defined=f"{self._file(file)}{colon}{line}" if file != note.defined else self._file(file),
+            name=self._names.redact_program(note.name),
+            function=self._names.redact_jitted_name(note.function) if note.function else "",
+            defined=f"{self._redact_file(file)}{colon}{line}" if file != note.defined else self._redact_file(file),
             arguments=tuple(
-                NotedArgument(self._names.argument(each.name), self._type(each.type), each.is_weak)
+                NoteArgument(self._names.redact_argument(each.name), self._redact_type(each.type), each.is_weak)
                 for each in note.arguments
             ),
-            statics=tuple((self._replacement.gone("argument"), GONE) for _ in note.statics),
-            keys=None if note.keys is None else tuple(self._key(*key) for key in note.keys),
+            statics=tuple((self._replacement.remove("argument"), GONE) for _ in note.statics),
+            keys=None if note.keys is None else tuple(self._redact_key(*key) for key in note.keys),
         )
 
-    def _key(self, kind: str, subject: str, value: str) -> tuple[str, str, str]:
+    def _redact_key(self, kind: str, subject: str, value: str) -> tuple[str, str, str]:
         """Redact a fact about a trace; equal values stay equal, so that the cause of a recompilation is still known."""
         known = kind if kind in KEY_KINDS else GONE
-        return known, self._names.other("subject", subject), self._names.other("value", value)
+        return known, self._names.redact_name("subject", subject), self._names.redact_name("value", value)
 
     # The run
 
-    def _problem(self, text: str) -> str:
+    def _redact_problem(self, text: str) -> str:
         if _PROBLEMS.fullmatch(text):
             return text
-        self._replacement.gone("problem")
+        self._replacement.remove("problem")
         return "A capture problem (text redacted)."
 
-    def _build(self, build: Build) -> Build:
+    def _redact_build(self, build: Build) -> Build:
         return replace(
             empty_texts(build),
             component=build.component,
@@ -315,11 +320,11 @@ class DefinitionRules:
             folder=folder if (folder := self._paths.file(build.folder)).startswith(f"{PYTHON}/") else "",
         )
 
-    def _source(self, source: SharedSource) -> SharedSource:
+    def _redact_source(self, source: SharedSource) -> SharedSource:
         self._names.source(self._plain[source.path])
         return replace(empty_texts(source), member=source.member)
 
-    def _metadata(self, text: str, paths: Sequence[str]) -> str:
+    def _redact_metadata(self, text: str, paths: Sequence[str]) -> str:
         told, metadata = json.loads(text), Metadata.parse(text)
         plain: dict[str, Any] = {
             key: value
@@ -328,7 +333,7 @@ class DefinitionRules:
         }
         if metadata.format == "framedex-capture":
             plain["format"] = metadata.format
-        plain["argv"] = self._command(metadata.argv, paths)
+        plain["argv"] = self._redact_command(metadata.argv, paths)
         plain["python"] = harmless.release(metadata.python or "")
         plain["selected_by"] = [name for name in metadata.selected_by if name in _SELECTED_BY]
         plain["is_of_samples"] = told.get("is_of_samples") is True
@@ -336,9 +341,9 @@ class DefinitionRules:
             plain["cwd"] = PROJECT
         for key in ("host", "system", "python_problem"):
             if told.get(key):
-                plain[key] = self._replacement.gone("name of a user, a host or a secret")
+                plain[key] = self._replacement.remove("name of a user, a host or a secret")
         for _ in metadata.job:
-            self._replacement.gone("variable of the environment")
+            self._replacement.remove("variable of the environment")
         if metadata.launch is not None:
             launch = metadata.launch
             plain["launcher"] = json.dumps(
@@ -349,22 +354,22 @@ class DefinitionRules:
                         for name, version in launch.packages.items()
                         if name in _PACKAGES
                     },
-                    "arguments": self._command(launch.arguments, paths),
+                    "arguments": self._redact_command(launch.arguments, paths),
                 }
             )
         return json.dumps(plain)
 
-    def _command(self, words: Sequence[str], paths: Sequence[str]) -> list[str]:
+    def _redact_command(self, words: Sequence[str], paths: Sequence[str]) -> list[str]:
         """Redact a command. The interpreter stays, and so does a script that is one of the kept files."""
         scripts = {path.rpartition("/")[2] for path in paths}
-        return [self._word(word, scripts) for word in words]
+        return [self._redact_word(word, scripts) for word in words]
 
-    def _word(self, word: str, scripts: set[str]) -> str:
+    def _redact_word(self, word: str, scripts: set[str]) -> str:
         name = word.rpartition("/")[2]
         is_script = name.endswith(".py") and name in scripts and name_of_file(word) == name
         if word in _MARKS or (is_script and not word.startswith("-")):
             return name
-        return name if is_interpreter(name) and "=" not in word else self._replacement.gone("argument")
+        return name if is_interpreter(name) and "=" not in word else self._replacement.remove("argument")
 
 
 def _number(value: Any) -> int | None:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from framedex import words
 from framedex.index.ask.capture.capture import CaptureContents
-from framedex.model import How, Language
+from framedex.model import Language, LocationEvidence
 from framedex.model.locations import is_local
 from framedex.path_resolution.files import is_process_path
 from framedex.regularfile import read_regular_text
 from framedex.releases import published
-from framedex.shared.contents import Definitions, SharedPlace, SharedSource
+from framedex.shared.contents import Definitions, SharedSource, SharedSourceLine
 from framedex.shared.keeping import kept_excerpts
 from framedex.sources.file_versions import file_state
 
@@ -26,7 +26,7 @@ _LARGEST = 16 << 20  # bytes of a file
 _MOST = 10_000  # files
 
 
-class Sources(StrEnum):
+class SourceAmount(StrEnum):
     """The amount of source text to share."""
 
     NONE = "none"
@@ -35,7 +35,7 @@ class Sources(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class SharedTexts:
     """The texts by archive member, the definitions that name them, and the problems with files."""
 
     members: Mapping[str, str]
@@ -43,13 +43,13 @@ class Texts:
     problems: tuple[str, ...]
 
 
-def excerpts(definitions: Definitions, contents: CaptureContents, sources: Sources) -> Texts:
+def excerpts(definitions: Definitions, contents: CaptureContents, sources: SourceAmount) -> SharedTexts:
     """Collect the texts of the files that a capture refers to.
 
     Skips installed files, files with a public page, and files that changed since the recording.
     """
-    if sources is Sources.NONE:
-        return Texts({}, definitions, ())
+    if sources is SourceAmount.NONE:
+        return SharedTexts({}, definitions, ())
     kept = kept_excerpts(Path(contents.row().path))
     members: dict[str, str] = {}
     shared: list[SharedSource] = []
@@ -63,9 +63,9 @@ def excerpts(definitions: Definitions, contents: CaptureContents, sources: Sourc
             changed.append(path)
             continue
         member = f"sources/{len(members):06}"
-        members[member] = text if sources is Sources.FILES else _excerpt(text, lines)
-        shared.append(SharedSource(number, member, sources is Sources.FILES))
-    return Texts(members, replace(definitions, sources=tuple(shared)), tuple(_problems(changed)))
+        members[member] = text if sources is SourceAmount.FILES else _keep_nearby_lines(text, lines)
+        shared.append(SharedSource(number, member, sources is SourceAmount.FILES))
+    return SharedTexts(members, replace(definitions, sources=tuple(shared)), tuple(_problems(changed)))
 
 
 def is_own(path: str, definitions: Definitions) -> bool:
@@ -87,7 +87,7 @@ def _lines(definitions: Definitions) -> Mapping[int, set[int]]:
     return found
 
 
-def _places(definitions: Definitions) -> Iterator[SharedPlace]:
+def _places(definitions: Definitions) -> Iterator[SharedSourceLine]:
     frames = [frame for frames in definitions.frames for frame in frames]
     frames += [frame for site in definitions.sites for frame in site.frames]
     for frame in frames:
@@ -95,7 +95,7 @@ def _places(definitions: Definitions) -> Iterator[SharedPlace]:
             yield frame.recorded
     for function in definitions.functions:
         if function.language is Language.PYTHON:
-            yield SharedPlace(function.module, function.first_line, How.EXACT)
+            yield SharedSourceLine(function.module, function.first_line, LocationEvidence.EXACT)
 
 
 def _text(path: str, contents: CaptureContents, is_kept: bool) -> str | None:
@@ -111,7 +111,7 @@ def _text(path: str, contents: CaptureContents, is_kept: bool) -> str | None:
         return None
 
 
-def _excerpt(text: str, lines: set[int]) -> str:
+def _keep_nearby_lines(text: str, lines: set[int]) -> str:
     """Keep the lines around some lines, and empty the others. Line numbers stay the same."""
     kept = {near for line in lines for near in range(line - AROUND, line + AROUND + 1)}
     return "\n".join(line if number in kept else "" for number, line in enumerate(text.split("\n"), 1))

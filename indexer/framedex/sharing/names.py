@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from framedex.binaries import role_of
-from framedex.model import Language, Role
+from framedex.model import FrameRole, Language
 from framedex.shared.contents import Definitions, SharedFunction
 from framedex.sharing import harmless
 from framedex.sharing.paths import PYTHON, is_system_file
@@ -60,7 +60,7 @@ _GLUE = re.compile(
 )
 
 
-class Names:
+class NameReplacer:
     """Replaces private names. It expects redacted paths.
 
     Functions and files outside of `packages` are hidden. None keeps these names.
@@ -106,115 +106,115 @@ class Names:
         if self._is_kept(path):
             self._kept_functions.add(last)
 
-    def function(self, function: SharedFunction, module: str) -> SharedFunction:
+    def redact_function(self, function: SharedFunction, module: str) -> SharedFunction:
         """Redact a function. `module` is the redacted path of its module."""
         if self._is_public(module):
             return function
         if function.language is Language.PYTHON:
-            name = self.python(function.name, module)
+            name = self.redact_python(function.name, module)
             return replace(function, name=name, symbol=name if function.symbol else "", mangled="", unit="")
         if self._is_kept(module):
-            self._keep(_FUNCTION, function.name)
+            self._keep_name(_FUNCTION, function.name)
             return replace(function, unit="")
-        name = self._native(function, module)
+        name = self._redact_native(function, module)
         return replace(function, name=name, symbol=name if function.symbol else "", mangled="", unit="")
 
-    def python(self, name: str, path: str) -> str:
+    def redact_python(self, name: str, path: str) -> str:
         """Redact the name of a Python function. `path` is the redacted path of its file."""
         if self._is_public(path) and not is_system_file(path) and _PYTHON_NAME.fullmatch(name):
             return name
-        return self._code(name, self._is_kept(path))
+        return self._redact_code(name, self._is_kept(path))
 
-    def file(self, path: str) -> str:
+    def redact_file(self, path: str) -> str:
         """Redact the file name in a path whose folders are redacted already."""
         if self._is_public(path) or _OF_NO_FILE.fullmatch(path):
             return path
         if not path.startswith("/"):
-            return self._number("file", path, "<file_{}>")
+            return self._numbered_name("file", path, "<file_{}>")
         if not self._is_kept(path):
             ending = re.search(r"\.(?:py|pyx|cc|cpp|cu|c|h|hpp|so)$", path)
-            return self._number("file", path, f"/project/file_{{}}{ending[0] if ending else ''}")
-        return self._keep(_FILE, path)
+            return self._numbered_name("file", path, f"/project/file_{{}}{ending[0] if ending else ''}")
+        return self._keep_name(_FILE, path)
 
     def source(self, path: str) -> None:
         """Register a file whose text is shared. `path` is its redacted path."""
-        self._keep(_SOURCE, self.file(path))
+        self._keep_name(_SOURCE, self.redact_file(path))
 
-    def thread(self, name: str) -> str:
+    def redact_thread(self, name: str) -> str:
         """Redact the name of a thread."""
         plain = _OF_FUNCTION.sub(r"\1", name)
-        return plain if _is_system_thread(plain) else self._number("thread", name)
+        return plain if _is_system_thread(plain) else self._numbered_name("thread", name)
 
-    def program(self, name: str) -> str:
+    def redact_program(self, name: str) -> str:
         """Redact the name of a program, `jit_f` or `jit(f)`."""
         match = _PROGRAM.fullmatch(name)
         if match is None or (match[2] == "(") != (match[4] == ")"):
-            return name if name in _PLAIN_NAMES else self._number("program", name)
-        return f"{match[1]}{match[2]}{self.jitted(match[3])}{match[4]}"
+            return name if name in _PLAIN_NAMES else self._numbered_name("program", name)
+        return f"{match[1]}{match[2]}{self.redact_jitted_name(match[3])}{match[4]}"
 
-    def jitted(self, name: str) -> str:
+    def redact_jitted_name(self, name: str) -> str:
         """Redact the name of a function that JAX compiled or refers to."""
         is_public = name in self._public or harmless.is_jax_function(name)
         if is_public and name not in self._own:
             return name
-        return self._own_name(name) if name in self._own else self._number("function", name)
+        return self._own_name(name) if name in self._own else self._numbered_name("function", name)
 
-    def operation(self, kind: str) -> str:
+    def redact_operation(self, kind: str) -> str:
         """Redact the kind of an op of a program."""
-        return kind if not kind or harmless.is_op(kind) else self._number("op", kind)
+        return kind if not kind or harmless.is_op(kind) else self._numbered_name("op", kind)
 
-    def argument(self, name: str) -> str:
+    def redact_argument(self, name: str) -> str:
         """Redact the name of an argument or result of a program: `params['w'].bias`."""
         match = _PARAMETER.fullmatch(name)
         if match is None:
-            return self._number("argument", name) if name else name
+            return self._numbered_name("argument", name) if name else name
         root = match[1]
         if root not in _ROOTS:
-            root = self._number("argument", root) if self._are_hidden else self._keep(_ARGUMENT, root)
-        return root + _STEP.sub(self._step, match[2])
+            root = self._numbered_name("argument", root) if self._are_hidden else self._keep_name(_ARGUMENT, root)
+        return root + _STEP.sub(self._redact_step, match[2])
 
-    def target(self, name: str) -> str:
+    def redact_target(self, name: str) -> str:
         """Redact the target of an `ffi_call`."""
         if not name or harmless.is_target(name):
             return name
-        return self._own_name(name) if name in self._own else self._number("target", name)
+        return self._own_name(name) if name in self._own else self._numbered_name("target", name)
 
-    def axis(self, name: str) -> str:
+    def redact_axis(self, name: str) -> str:
         """Redact the name of a mesh axis."""
-        return self._number("axis", name)
+        return self._numbered_name("axis", name)
 
-    def other(self, kind: str, name: str) -> str:
+    def redact_name(self, kind: str, name: str) -> str:
         """Redact any other name that users choose."""
-        return self._number(kind, name) if name else name
+        return self._numbered_name(kind, name) if name else name
 
-    def _step(self, match: re.Match[str]) -> str:
+    def _redact_step(self, match: re.Match[str]) -> str:
         index, key, attribute = match.groups()
         if attribute:
-            return attribute if not self._are_hidden else f".{self._number('key', attribute)}"
-        return f"[{index}]" if index and not key else f"[{self._number('key', match[0])}]"
+            return attribute if not self._are_hidden else f".{self._numbered_name('key', attribute)}"
+        return f"[{index}]" if index and not key else f"[{self._numbered_name('key', match[0])}]"
 
-    def _native(self, function: SharedFunction, module: str) -> str:
+    def _redact_native(self, function: SharedFunction, module: str) -> str:
         glue = _GLUE.match(function.name)
-        if glue is not None and role_of(module, f"{glue[0]}<...>") is Role.GLUE:
+        if glue is not None and role_of(module, f"{glue[0]}<...>") is FrameRole.GLUE:
             return f"{glue[0]}<...>"
-        return self._number("function", function.name) if function.name else ""
+        return self._numbered_name("function", function.name) if function.name else ""
 
     def _own_name(self, name: str) -> str:
         """Redact the name of a captured function whose file is unknown."""
-        return self._code(name, name in self._kept_functions or not self._are_hidden)
+        return self._redact_code(name, name in self._kept_functions or not self._are_hidden)
 
-    def _code(self, name: str, is_kept: bool) -> str:
+    def _redact_code(self, name: str, is_kept: bool) -> str:
         if name in _PLAIN_NAMES:
             return name
         if not is_kept or not _PYTHON_NAME.fullmatch(name):
-            return self._number("function", name)
-        return self._keep(_FUNCTION, name)
+            return self._numbered_name("function", name)
+        return self._keep_name(_FUNCTION, name)
 
-    def _number(self, kind: str, name: str, form: str = "") -> str:
+    def _numbered_name(self, kind: str, name: str, form: str = "") -> str:
         numbers = self._numbers[kind]
         return numbers.setdefault(name, (form or f"{kind}_{{}}").format(len(numbers)))
 
-    def _keep(self, kind: str, name: str) -> str:
+    def _keep_name(self, kind: str, name: str) -> str:
         self._kept_names[kind][name] = None
         return name
 

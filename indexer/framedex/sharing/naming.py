@@ -11,14 +11,14 @@ from framedex.ffi.model import Signature
 from framedex.index.ask.capture.capture import CaptureContents, NamedFrame
 from framedex.index.file.values import to_storable
 from framedex.index.write.records import FrameRecord, FunctionRecord, HandlerRecord
-from framedex.ingest.naming import ImportedFrames, build_unnamed_frame, convert_python_frame
-from framedex.ingest.recorded_files import Paths, find_moves
-from framedex.model import BinaryId, Capture, NativeFrame, PythonFrame, ToldFrame
+from framedex.ingest.naming import ImportedFrameConverter, build_unnamed_frame, convert_python_frame
+from framedex.ingest.recorded_files import RecordedPaths, find_moves
+from framedex.model import BinaryId, Capture, ImportedFrame, NativeFrame, PythonFrame
 from framedex.releases import BinaryOrigin
 from framedex.shared.reading import SharedStream
 
 
-class HasCapture(Protocol):
+class CaptureDefinitions(Protocol):
     """An object with the definitions of a capture, such as a stream."""
 
     @property
@@ -30,20 +30,20 @@ class HasCapture(Protocol):
 class IndexedNames:
     """The frames of a capture, as the index names them."""
 
-    def __init__(self, stream: HasCapture, contents: CaptureContents) -> None:
+    def __init__(self, stream: CaptureDefinitions, contents: CaptureContents) -> None:
         self._capture = stream.capture
         self._contents = contents
         self._shared = stream if isinstance(stream, SharedStream) else None
         self._moves = find_moves(self._capture)
-        self._native = {} if self._shared else self._named()
+        self._native = {} if self._shared else self._named_frames()
 
     def frames(self) -> Sequence[tuple[FrameRecord, ...]]:
         """The logical frames of each recorded frame, outermost first."""
         if self._shared:
             return self._shared.frames
-        paths = Paths.from_capture(self._capture)
+        paths = RecordedPaths.from_capture(self._capture)
         foreign = self._capture.metadata.foreign
-        told = ImportedFrames(paths, foreign.folders if foreign is not None else ())
+        told = ImportedFrameConverter(paths, foreign.folders if foreign is not None else ())
         return [self._records(frame, paths, told) for frame in self._capture.frames]
 
     def handler(self, entry: int) -> HandlerRecord | None:
@@ -63,12 +63,12 @@ class IndexedNames:
         )
 
     def _records(
-        self, frame: NativeFrame | PythonFrame | ToldFrame, paths: Paths, told: ImportedFrames
+        self, frame: NativeFrame | PythonFrame | ImportedFrame, paths: RecordedPaths, converter: ImportedFrameConverter
     ) -> tuple[FrameRecord, ...]:
         if isinstance(frame, PythonFrame):
             return (convert_python_frame(self._capture, frame, paths),)
-        if isinstance(frame, ToldFrame):
-            return (told.convert(frame),)
+        if isinstance(frame, ImportedFrame):
+            return (converter.convert(frame),)
         binary = self._binary(frame)
         named = self._native.get(frame)
         if named is None:
@@ -81,7 +81,7 @@ class IndexedNames:
         module = self._capture.modules[frame.module]
         return module.id._replace(path=to_storable(self._moves.now(module.path)))
 
-    def _named(self) -> Mapping[NativeFrame, list[NamedFrame]]:
+    def _named_frames(self) -> Mapping[NativeFrame, list[NamedFrame]]:
         by_module: dict[int, list[NativeFrame]] = {}
         for frame in self._capture.frames:
             if isinstance(frame, NativeFrame):
@@ -100,4 +100,4 @@ def _record(named: NamedFrame, binary: BinaryId | None, offset: int) -> FrameRec
         origin=BinaryOrigin(named.release, named.is_release_known),
     )
     record = FrameRecord(function, binary, offset, named.depth, named.recorded)
-    return record if named.found is None else replace(record, found=named.found)
+    return record if named.found is None else replace(record, stored_location=named.found)

@@ -46,7 +46,7 @@ _ENDING = re.compile(r"\.[A-Za-z\d]{1,5}")
 _UNKNOWN = "file"
 
 
-class PlainPaths:
+class PathRedactor:
     """Redacts paths. A path below one of `projects` stays relative to that folder."""
 
     def __init__(self, projects: Sequence[str]) -> None:

@@ -16,10 +16,10 @@ from typing import Any
 from framedex.shared.contents import Definitions
 from framedex.sharing import harmless
 from framedex.sharing.definitions import DefinitionRules
-from framedex.sharing.names import Names
-from framedex.sharing.paths import PlainPaths
-from framedex.sharing.replacement import GONE, Replacement
-from framedex.sharing.suspects import Suspects
+from framedex.sharing.names import NameReplacer
+from framedex.sharing.paths import PathRedactor
+from framedex.sharing.replacement import GONE, TextReplacer
+from framedex.sharing.suspects import SuspectCollector
 
 _PATH = re.compile(
     r"(?:(?<=file://)|(?<![\w)\]>.}/]))/(?:[^\s\"'`:;,()<>|/\\]+/)*[^\s\"'`:;,()<>|/\\]+(?=$|[\s\"'`:;,()<>|])"
@@ -51,7 +51,7 @@ class Redaction:
         """Redact the definitions that calls refer to."""
         return definitions
 
-    def told(self) -> Mapping[str, int] | None:
+    def counts(self) -> Mapping[str, int] | None:
         """The number of replacements by kind; None without redaction."""
         return None
 
@@ -71,31 +71,31 @@ class Secrets:
 class Redactor(Redaction):
     """Removes everything that identifies a person or a machine, and all data of the program.
 
-    `projects` are the folders of the program. Names outside of `packages` are hidden. None keeps the names of functions
-    and files.
+    `projects` are the folders of the program. Names outside of `packages` are hidden. If `packages` is None, the names
+    of functions and files stay.
     """
 
     def __init__(self, secrets: Secrets, projects: Sequence[str], packages: Collection[str] | None) -> None:
-        self._suspects = Suspects()
-        self._replacement = Replacement(secrets.salt)
-        self._paths = PlainPaths(projects)
-        self._names = Names(packages)
+        self._suspects = SuspectCollector()
+        self._replacement = TextReplacer(secrets.salt)
+        self._paths = PathRedactor(projects)
+        self._names = NameReplacer(packages)
         self._secrets = _pattern(secrets)
-        self._odd: dict[str, str] = {}  # paths whose end is ambiguous in a text, with their redacted forms
+        self._ambiguous_paths: dict[str, str] = {}  # paths whose end is ambiguous in a text, with their redacted forms
         self._known = lru_cache(1 << 16)(self._text)
         # Texts without their numbers that needed no replacement: arguments, and other texts.
         self._plain_arguments: set[str] = set()
         self._plain_texts: set[str] = set()
 
-    def told(self) -> Mapping[str, int]:
+    def counts(self) -> Mapping[str, int]:
         """The number of replacements by kind."""
         hidden = {"name": self._names.count} if self._names.count else {}
         return {**{kind: count for kind, count in self._replacement.counts.items() if count}, **hidden}
 
-    def left(self) -> Iterator[tuple[str, str]]:
+    def remaining_texts(self) -> Iterator[tuple[str, str]]:
         """The texts that stayed and may be private, each after its kind."""
         yield from self._names.kept_names()
-        yield from ((f"looks like {kind}", text) for kind, text in self._suspects.told())
+        yield from ((f"looks like {kind}", text) for kind, text in self._suspects.found())
 
     def text(self, text: str) -> str:
         """Redact any text of the file."""
@@ -111,36 +111,36 @@ class Redactor(Redaction):
         told = json.loads(text)
         plain = json.dumps(self._argument("", told) if isinstance(told, dict) else {})
         if plain == text:
-            _keep(self._plain_arguments, shape)
+            _add_shape(self._plain_arguments, shape)
         return plain
 
     def object_type(self, name: str) -> str:
         """Redact the type of a runtime object."""
-        return name if harmless.is_object_type(name) else self._names.other("object", name)
+        return name if harmless.is_object_type(name) else self._names.redact_name("object", name)
 
     def definitions(self, definitions: Definitions) -> Definitions:
         """Redact the definitions that calls refer to, by the rules of each field."""
         odd = [path for path in definitions.paths if path.startswith("/") and not _PATH.fullmatch(path)]
-        self._odd = {path: self._paths.file(path) for path in sorted(odd, key=len, reverse=True)}
+        self._ambiguous_paths = {path: self._paths.file(path) for path in sorted(odd, key=len, reverse=True)}
         self._known.cache_clear()
         self._plain_texts.clear()
         return DefinitionRules(self._replacement, self._names, self._paths).redact(definitions)
 
     def _text(self, text: str) -> str:
         plain = text
-        for path, instead in self._odd.items():
+        for path, instead in self._ambiguous_paths.items():
             plain = plain.replace(path, instead)
         plain = _PATH.sub(self._path, plain)
-        plain = _MAIL.sub(lambda _: self._replacement.gone("mail address"), plain)
+        plain = _MAIL.sub(lambda _: self._replacement.remove("mail address"), plain)
         plain = self._without_secrets(plain)
         if not self._suspects.look(plain) and plain == text:
-            _keep(self._plain_texts, _shape(text))
+            _add_shape(self._plain_texts, _shape(text))
         return plain
 
     def _without_secrets(self, text: str) -> str:
         if self._secrets is None:
             return text
-        return self._secrets.sub(lambda _: self._replacement.gone("name of a user, a host or a secret"), text)
+        return self._secrets.sub(lambda _: self._replacement.remove("name of a user, a host or a secret"), text)
 
     def _path(self, match: re.Match[str]) -> str:
         plain = self._paths.plain(match[0])
@@ -156,23 +156,23 @@ class Redactor(Redaction):
 
     def _member(self, name: str, value: Any) -> tuple[str, Any]:
         if not harmless.is_field(name):
-            return GONE, self._replacement.gone("argument")
+            return GONE, self._replacement.remove("argument")
         return name, self._argument(name, value)
 
     def _value(self, field: str, value: str) -> str:
         if not value or harmless.is_plain_value(field, value):
             return self._replacement.site(value) if value and field == "site" else value
         if field.endswith(".kept"):
-            return self._kept(value)
+            return self._redact_kept_file(value)
         if field in _DIGESTS and harmless.is_digest(value):
             return self._replacement.digest(value)
-        return self._replacement.gone("argument")
+        return self._replacement.remove("argument")
 
-    def _kept(self, value: str) -> str:
+    def _redact_kept_file(self, value: str) -> str:
         """Redact the name of a kept file, or the reason why it was not kept."""
         if harmless.is_digest(value):
             return self._replacement.kept_name(value)
-        return value if harmless.is_reason(value) else _NOT_KEPT + self._replacement.gone("argument")
+        return value if harmless.is_reason(value) else _NOT_KEPT + self._replacement.remove("argument")
 
 
 def _shape(text: str) -> str:
@@ -180,7 +180,7 @@ def _shape(text: str) -> str:
     return _NUMBER.sub("", text)
 
 
-def _keep(shapes: set[str], shape: str) -> None:
+def _add_shape(shapes: set[str], shape: str) -> None:
     if len(shapes) < _MOST_SHAPES:
         shapes.add(shape)
 

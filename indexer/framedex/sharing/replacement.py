@@ -12,7 +12,7 @@ GONE = "(redacted)"
 _SIZE = re.compile(r"-[0-9a-f]{1,8}$")
 
 
-class Replacement:
+class TextReplacer:
     """Replaces texts, and counts them by kind.
 
     `salt` is a text that is not in the shared file. It prevents guessing the text behind a digest.
@@ -22,7 +22,7 @@ class Replacement:
         self._salt = hashlib.blake2b(salt.encode("utf-8", "surrogatepass")).digest()
         self.counts: Counter[str] = Counter()
 
-    def gone(self, kind: str) -> str:
+    def remove(self, kind: str) -> str:
         """Return the mark, and count a removed text of this kind."""
         self.counts[kind] += 1
         return GONE

@@ -24,7 +24,7 @@ _LOOKS = {
 }
 
 
-class Suspects:
+class SuspectCollector:
     """Collects suspicious texts, each once."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Suspects:
                     self._found[kind][match[0][:_LONGEST]] = None
         return has_some
 
-    def told(self) -> Iterator[tuple[str, str]]:
+    def found(self) -> Iterator[tuple[str, str]]:
         """The suspects, each after the kind that it looks like."""
         for kind, texts in self._found.items():
             for text in texts:

@@ -14,24 +14,24 @@ from framedex.ffi.joins import BOUNDARY
 from framedex.index.ask.capture.capture import CaptureContents
 from framedex.ingest.captures import AnyStream
 from framedex.ingest.ffi import name_sites
-from framedex.ingest.recorded_files import KeptPrograms
-from framedex.model import CallBatch, Noted, Program
+from framedex.ingest.recorded_files import StoredPrograms
+from framedex.model import CallBatch, CompileNote, Program
 from framedex.programs.notes import build_note
 from framedex.progress import Progress
 from framedex.releases import Build
-from framedex.shared.archive import DEFINITIONS, Writing
-from framedex.shared.columns import written
+from framedex.shared.archive import DEFINITIONS, ArchiveWriter
+from framedex.shared.columns import encode_batch
 from framedex.shared.contents import (
     Definitions,
     SharedHandler,
-    SharedLines,
+    SharedOps,
     SharedProgram,
     SharedSite,
 )
-from framedex.shared.packing import packed
+from framedex.shared.packing import pack_value
 from framedex.shared.reading import SharedStream
-from framedex.shared.tables import Tables
-from framedex.sharing.excerpts import Sources, excerpts
+from framedex.shared.tables import FrameTables
+from framedex.sharing.excerpts import SourceAmount, excerpts
 from framedex.sharing.naming import IndexedNames
 from framedex.sharing.redaction import Redaction
 from framedex.sharing.told import shared_metadata
@@ -40,10 +40,10 @@ _CALLS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharingResult:
     """The contents of a shared file by count, and the problems of sharing as sentences."""
 
-    held: tuple[tuple[int, str], ...]
+    contents: tuple[tuple[int, str], ...]
     problems: tuple[str, ...]
 
 
@@ -51,27 +51,27 @@ def share(
     stream: AnyStream,
     contents: CaptureContents,
     file: IO[bytes],
-    sources: Sources,
+    sources: SourceAmount,
     redaction: Redaction,
     progress: Progress,
     *,
     with_clock: bool = True,
-) -> Shared:
+) -> SharingResult:
     """Write the calls of a stream, and their definitions from the index, to an open file.
 
     `with_clock=False` leaves out the time of the recording.
 
     Raises FramedexError if the capture is too large, and OSError if the file cannot be written.
     """
-    with Writing(file) as writing:
-        gathered = _Gathered(stream, contents)
+    with ArchiveWriter(file) as writing:
+        gathered = _DefinitionCollector(stream, contents)
         with progress.task("Sharing calls", stream.calls) as advance:
             number = 0
             while not number or stream.row < stream.calls:
                 batch = stream.next(_CALLS_AT_ONCE)
-                gathered.meet(batch)
+                gathered.add_batch(batch)
                 plain = replace(batch, types=tuple(map(redaction.object_type, batch.types)))
-                writing.add(f"calls/{number:06}", written(plain, redaction.arguments, redaction.text))
+                writing.add(f"calls/{number:06}", encode_batch(plain, redaction.arguments, redaction.text))
                 number += 1
                 advance(len(batch), calls=len(batch))
                 if not len(batch):
@@ -82,34 +82,34 @@ def share(
         for member, text in texts.members.items():
             writing.add(member, redaction.text(text).encode("utf-8", "surrogateescape"))
         writing.add(DEFINITIONS, _json(definitions, redaction))
-        writing.finish({"sources": sources.value, "redacted": redaction.told()})
+        writing.finish({"sources": sources.value, "redacted": redaction.counts()})
     held = (
         (stream.row, "call"),
         (len(definitions.stacks), "stack"),
         (len(definitions.programs), "program"),
-        (len(texts.members), "excerpt" if sources is Sources.LINES else "source file"),
+        (len(texts.members), "excerpt" if sources is SourceAmount.LINES else "source file"),
     )
-    return Shared(held, (*definitions.problems, *texts.problems))
+    return SharingResult(held, (*definitions.problems, *texts.problems))
 
 
 def _json(definitions: Definitions, redaction: Redaction) -> bytes:
-    return json.dumps(packed(definitions, redaction.text), separators=(",", ":")).encode()
+    return json.dumps(pack_value(definitions, redaction.text), separators=(",", ":")).encode()
 
 
-class _Gathered:
+class _DefinitionCollector:
     """Collects the definitions that the calls of a stream refer to."""
 
     def __init__(self, stream: AnyStream, contents: CaptureContents) -> None:
         self._stream = stream
-        self._kept = stream if isinstance(stream, SharedStream) else KeptPrograms(stream.capture)
+        self._stored_programs = stream if isinstance(stream, SharedStream) else StoredPrograms(stream.capture)
         self._names = IndexedNames(stream, contents)
-        self._tables = Tables()
+        self._tables = FrameTables()
         self._handlers: dict[int, SharedHandler] = {}
         self._programs: dict[str, SharedProgram] = {}
         self._options: dict[str, str] = {}
-        self._notes: dict[str, Noted] = {}
+        self._notes: dict[str, CompileNote] = {}
 
-    def meet(self, batch: CallBatch) -> None:
+    def add_batch(self, batch: CallBatch) -> None:
         """Collect the handlers and programs of a batch of calls."""
         capture = self._stream.capture
         for kind in batch.kinds:
@@ -171,20 +171,20 @@ class _Gathered:
     def _meet_kept(self, arguments: Mapping[str, Any]) -> None:
         program, options, note = (arguments.get(f"{key}.kept") for key in ("program", "compile_options", "jax"))
         if isinstance(program, str) and program not in self._programs:
-            kept = self._kept.program(program)
+            kept = self._stored_programs.program(program)
             if kept is not None:
                 self._programs[program] = self._program(kept.size, kept.read())
         if isinstance(options, str) and options not in self._options:
-            text = self._kept.options(options)
+            text = self._stored_programs.options(options)
             self._options |= {} if text is None else {options: text}
         if isinstance(note, str) and note not in self._notes:
-            text = self._kept.note(note)
+            text = self._stored_programs.note(note)
             self._notes |= {} if text is None else {note: build_note(json.loads(text))}
 
     def _program(self, size: int, program: Program) -> SharedProgram:
         path = self._tables.path
         lines = tuple(
-            SharedLines(
+            SharedOps(
                 op.kind, op.name, tuple((path(frame.path), frame.line, frame.function) for frame in op.frames), count
             )
             for op, count in program.ops.items()

@@ -23,7 +23,7 @@ from framedex.sources.names import short_of
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class CallForm:
     """The written form of a function's calls: its name, the kind of call, and its number of parameters (None: any)."""
 
     name: str
@@ -32,50 +32,51 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Unnamed:
+class UnnamedCallee:
     """A callee without a symbol: called by address, or through the pointer at `slot` (`CallInstruction`)."""
 
     target: int
     slot: int | None
 
 
-class Stretch(NamedTuple):
+class BasicBlock(NamedTuple):
     """A basic block: the indices of its calls, and the indices of its predecessors."""
 
     calls: range
-    after: Sequence[int]
+    predecessors: Sequence[int]
 
 
-Neighbours = Callable[[int], tuple[Sequence[Called | None], Sequence[Called | None]]]
+Neighbours = Callable[[int], tuple[Sequence[CallForm | None], Sequence[CallForm | None]]]
 """The calls that run before and after a compiled call, nearest first; None for a callee without a name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # compared by identity, because results are cached per object
-class Caller:
+class CallerBody:
     """A function as written and as compiled.
 
-    `sites` has the calls in its lines, by function and lambda. `compiled` has its calls in machine code, in address
-    order (None: unknown callee); it is empty if the binary is missing. The callables take an index into `compiled`:
-    `numbers` returns the constants that are passed, `texts` the strings that are passed. `jumps` has the indices of
-    tail calls. `flow` returns the possible execution order. `compiler` is `clang`, `gcc`, or empty if unknown.
+    `written_calls` has the calls in its lines, by function and lambda. `compiled_calls` has its calls in machine code,
+    in address order (None: unknown callee); it is empty if the binary is missing. The callables take an index into
+    `compiled_calls`: `passed_numbers` returns the constants that are passed, `passed_strings` the strings that are
+    passed. `tail_calls` has the indices of tail calls. `control_flow` returns the possible execution order. `compiler`
+    is `clang`, `gcc`, or empty if unknown.
     """
 
     span: Span
-    sites: Mapping[Span, Sequence[WrittenCall]]
-    compiled: Sequence[Called | Unnamed | None]
+    written_calls: Mapping[Span, Sequence[WrittenCall]]
+    compiled_calls: Sequence[CallForm | UnnamedCallee | None]
     neighbours: Neighbours
-    numbers: Callable[[int], Collection[int]] = lambda _: ()
-    jumps: Collection[int] = ()
-    texts: Callable[[int], Collection[bytes]] = lambda _: ()
-    flow: Callable[[], Sequence[Stretch]] = lambda: ()
+    passed_numbers: Callable[[int], Collection[int]] = lambda _: ()
+    tail_calls: Collection[int] = ()
+    passed_strings: Callable[[int], Collection[bytes]] = lambda _: ()
+    control_flow: Callable[[], Sequence[BasicBlock]] = lambda: ()
     compiler: str = ""
 
 
-Reaches = Callable[[WrittenCall, Called, int], int]
+Reaches = Callable[[WrittenCall, CallForm, int], int]
 """How often the callee at a site calls the function, directly or within a number of hops; 0 if it never does."""
 
 
-def written_call_of(symbol: str) -> Called | None:
+def written_call_of(symbol: str) -> CallForm | None:
     """The written form of calls to a function with this demangled name.
 
     Returns None if calls cannot be searched for: lambdas, call operators, conversions and names in braces.
@@ -87,19 +88,21 @@ def written_call_of(symbol: str) -> Called | None:
     parameters = name.parameters
     count = None if parameters is None or parameters[-1:] == ("...",) else len(parameters)
     if own_name in ("operator new", "operator new[]", "operator delete", "operator delete[]"):
-        return Called(own_name, "memory", count)
+        return CallForm(own_name, "memory", count)
     if own_name.startswith("operator"):
-        return Called(own_name, "operator", None) if own_name != "operator()" and not own_name[8:9].isspace() else None
+        return (
+            CallForm(own_name, "operator", None) if own_name != "operator()" and not own_name[8:9].isspace() else None
+        )
     if own_name.startswith("{"):
         return None
     # Demanglers print std::string's constructor as `std::string::basic_string`.
     scope = name.parts[-2].text if len(name.parts) > 1 else ""
     is_string = scope == "string" and own_name.removeprefix("~") == "basic_string"
     if own_name.startswith("~"):
-        return Called("~string" if is_string else own_name, "destroy", 0)
+        return CallForm("~string" if is_string else own_name, "destroy", 0)
     if is_string or own_name == scope:
-        return Called(scope, "construct", count)
-    return Called(own_name, "call", count)
+        return CallForm(scope, "construct", count)
+    return CallForm(own_name, "call", count)
 
 
 Candidate = tuple[str, Definition]
@@ -111,14 +114,14 @@ _CALL_PATTERN = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>(){};]*>)?\s*[({]")
 _MACRO_WITHOUT_ARGUMENTS = re.compile(r"\b[A-Z]\w*\b(?!\s*\()")
 
 
-class _Names(NamedTuple):
+class _CalledNames(NamedTuple):
     """Called names, and the subset that are not macro names."""
 
-    all: frozenset[str]
-    of_functions: tuple[str, ...]
+    names: frozenset[str]
+    function_names: tuple[str, ...]
 
 
-class Bodies:
+class FunctionBodies:
     """The calls in source files. Caches all it reads, so use one object per task."""
 
     def __init__(
@@ -137,17 +140,17 @@ class Bodies:
         self._calls_in_bodies = calls_in_bodies or self._find_calls_in_bodies
         self._calls_by_file: dict[str, Mapping[Span, Sequence[WrittenCall]]] = {}
         self._names: dict[tuple[str, bool], Sequence[Counter[str]]] = {}
-        self._names_by_body: dict[tuple[str, bool], _Names] = {}
+        self._names_by_body: dict[tuple[str, bool], _CalledNames] = {}
         self._reached: dict[tuple[str, bool, str, int], bool] = {}
         self._read_lines = lru_cache(maxsize=256)(_read_lines)
 
-    def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
+    def calls_in_file(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
         """The calls of a file by function; empty if the file is unreadable."""
         if path not in self._calls_by_file:
             self._calls_by_file[path] = self._written_in(path)
         return self._calls_by_file[path]
 
-    def reaches(self, site: WrittenCall, called: Called, hops: int) -> int:
+    def reaches(self, site: WrittenCall, called: CallForm, hops: int) -> int:
         """Count how often the callee at `site` calls `called`, directly or through at most `hops - 1` other functions.
 
         Among functions with one name, the one with the most calls counts. An indirect call counts as 1; 0 means no
@@ -159,16 +162,16 @@ class Bodies:
 
     def _reaches(self, name: str, is_member: bool, called_name: str, hops: int) -> bool:
         within = self._names_within(name, is_member)
-        if hops == 1 or called_name in within.all:
-            return called_name in within.all
+        if hops == 1 or called_name in within.names:
+            return called_name in within.names
         key = name, is_member, called_name, hops
         if key not in self._reached:
             self._reached[key] = any(
-                self._reaches(inner, False, called_name, hops - 1) for inner in within.of_functions
+                self._reaches(inner, False, called_name, hops - 1) for inner in within.function_names
             )
         return self._reached[key]
 
-    def _names_within(self, name: str, is_member: bool) -> _Names:
+    def _names_within(self, name: str, is_member: bool) -> _CalledNames:
         """The names called by functions and macros with this name.
 
         Macro calls are expanded: they do not count as a hop.
@@ -183,7 +186,7 @@ class Bodies:
                 )
                 called |= nested
                 macros += filter(is_macro, nested)
-            self._names_by_body[key] = _Names(
+            self._names_by_body[key] = _CalledNames(
                 frozenset(called), tuple(each for each in called if each != name and not is_macro(each))
             )
         return self._names_by_body[key]
@@ -195,9 +198,9 @@ class Bodies:
             self._names[key] = self._calls_in_bodies(name, is_member, _MAX_NAMESAKES, _MAX_BODY_LINES)
         return self._names[key]
 
-    def _find_calls_in_bodies(self, name: str, is_member: bool, most: int, longest: int) -> Sequence[Counter[str]]:
+    def _find_calls_in_bodies(self, name: str, is_member: bool, limit: int, longest: int) -> Sequence[Counter[str]]:
         found = self._find_destructors(name) if name.startswith("~") else self._find_definitions(name, is_member)
-        return [self._count_calls_in(name, *candidate, longest) for candidate in found] if len(found) <= most else []
+        return [self._count_calls_in(name, *candidate, longest) for candidate in found] if len(found) <= limit else []
 
     def _find_definitions(self, name: str, is_member: bool) -> list[Candidate]:
         kinds = callable_kinds(is_member) | {"class"}
@@ -212,7 +215,7 @@ class Bodies:
         if definition.end_line - definition.line > longest:
             return Counter()
         if not is_local(path):
-            calls = self.written(path).get((definition.line, definition.end_line), ())
+            calls = self.calls_in_file(path).get((definition.line, definition.end_line), ())
             return Counter(call.callee for call in calls)
         lines = self._read_lines(path)
         if definition.kind == "class":
@@ -225,12 +228,14 @@ class Bodies:
 
 def bodies_from_trees(
     definitions: Callable[[str, str], Sequence[Candidate]], definitions_in: Callable[[str], Sequence[Definition]]
-) -> Bodies:
+) -> FunctionBodies:
     """The calls in indexed sources.
 
     `definitions` returns the definitions with a short name in a language, `definitions_in` those of a file, with calls.
     """
-    return Bodies(lambda name: definitions(name, "cpp"), lambda path: find_calls_in_file(path, definitions_in(path)))
+    return FunctionBodies(
+        lambda name: definitions(name, "cpp"), lambda path: find_calls_in_file(path, definitions_in(path))
+    )
 
 
 def find_calls_in_file(path: str, definitions: Sequence[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:

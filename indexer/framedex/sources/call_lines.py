@@ -11,24 +11,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from framedex.model import How
-from framedex.sources.bodies import Called, Caller, Reaches, Unnamed
+from framedex.model import LocationEvidence
+from framedex.sources.bodies import CallerBody, CallForm, Reaches, UnnamedCallee
 from framedex.sources.call_order import MAX_HOPS, CallOrder, lines_of
 from framedex.sources.calls import WrittenCall
-from framedex.sources.implicit import destroys, destroys_unknown_class, is_deletion, may_hold
+from framedex.sources.implicit import destroys, destroys_unknown_class, is_deletion, may_own
 
 _CONSTRUCTING_KINDS = frozenset(("call", "new", "braces", "variable", "initializer"))
 
 
 def find_call_lines(
-    caller: Caller, callee: Called, instruction: int | None, reaches: Reaches
-) -> tuple[How | None, tuple[int, ...]]:
+    caller: CallerBody, callee: CallForm, instruction: int | None, reaches: Reaches
+) -> tuple[LocationEvidence | None, tuple[int, ...]]:
     """Return how the line of a call is known and its possible lines, most likely first; (None, ()) if no call matches.
 
     `instruction` is the index of the call in `caller.compiled`, or None if it is not there.
     """
-    body = _written_body(caller, reaches)
-    own_calls, nested = body.written(callee)
+    body = _cached_body(caller, reaches)
+    own_calls, nested = body.calls_named(callee)
     compiled = _count_compiled(caller, callee, instruction)
     is_certain = callee.kind == "call" and 0 < compiled <= len(own_calls)
     macros = body.macro_calls(callee)
@@ -49,36 +49,36 @@ def find_call_lines(
         inlined_calls = (*inlined_calls, *(site for site in macros if site.line not in known_lines))
     if len(lines) == 1 and not inlined_calls and not comes_from_elsewhere:
         if not body.is_certain_line(callee, lines[0]):
-            return How.RANKED, lines
-        return (How.SINGLE if own_calls or macros else How.INLINED_HOP), lines
+            return LocationEvidence.RANKED, lines
+        return (LocationEvidence.SINGLE if own_calls or macros else LocationEvidence.INLINED_HOP), lines
     if not direct and inlined_calls:
-        return How.INLINED_HOP, body.sort_lines(callee, (), inlined_calls, instruction)
+        return LocationEvidence.INLINED_HOP, body.sort_lines(callee, (), inlined_calls, instruction)
     if not direct and callee.kind == "construct":
         if defaults := body.constructions_of(callee):
-            return How.RANKED, body.sort_lines(callee, defaults, (), instruction)
+            return LocationEvidence.RANKED, body.sort_lines(callee, defaults, (), instruction)
         lines = body.order.lines_near(instruction, is_before=True)
-        return (How.RANKED, lines) if lines else (None, ())
+        return (LocationEvidence.RANKED, lines) if lines else (None, ())
     if not direct:
         return None, ()
     if is_certain:
-        return How.RANKED, tuple(
+        return LocationEvidence.RANKED, tuple(
             dict.fromkeys((*body.sort_lines(callee, direct, (), instruction), *lines_of(inlined_calls)))
         )
-    return How.RANKED, body.sort_lines(callee, direct, inlined_calls, instruction)
+    return LocationEvidence.RANKED, body.sort_lines(callee, direct, inlined_calls, instruction)
 
 
-def _count_compiled(caller: Caller, callee: Called, instruction: int | None) -> int:
+def _count_compiled(caller: CallerBody, callee: CallForm, instruction: int | None) -> int:
     """Count how often this call appears in the machine code, whether written or from an inlined function.
 
     Returns 0 if unknown: a call through a table of pointers may belong to another class with the same slot.
     """
-    call = None if instruction is None else caller.compiled[instruction]
-    if isinstance(call, Unnamed):
-        return caller.compiled.count(call) if call.target else 0
-    return caller.compiled.count(callee)
+    call = None if instruction is None else caller.compiled_calls[instruction]
+    if isinstance(call, UnnamedCallee):
+        return caller.compiled_calls.count(call) if call.target else 0
+    return caller.compiled_calls.count(callee)
 
 
-def _can_call(site: WrittenCall, callee: Called) -> bool:
+def _can_call(site: WrittenCall, callee: CallForm) -> bool:
     """Whether a written call can be a call of the callee. Default arguments allow fewer arguments, never more."""
     if callee.kind == "destroy":
         return destroys(site, callee.name)
@@ -96,7 +96,7 @@ def _can_call(site: WrittenCall, callee: Called) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _written_body(caller: Caller, reaches: Reaches) -> _Body:
+def _cached_body(caller: CallerBody, reaches: Reaches) -> _Body:
     """The written calls of a function, cached across its compiled calls."""
     return _Body(caller, reaches)
 
@@ -104,13 +104,13 @@ def _written_body(caller: Caller, reaches: Reaches) -> _Body:
 class _Body:
     """The calls written in a function, including those of its lambdas."""
 
-    def __init__(self, caller: Caller, reaches: Reaches) -> None:
+    def __init__(self, caller: CallerBody, reaches: Reaches) -> None:
         first, last = caller.span
         self._caller = caller
         self._reaches = reaches
-        self._own = self._with_compiler_lines(caller.sites.get(caller.span, ()))
-        inside = [span for span in caller.sites if span != caller.span and first <= span[0] and span[1] <= last]
-        nested = [site for span in inside for site in self._with_compiler_lines(caller.sites[span])]
+        self._own = self._with_compiler_lines(caller.written_calls.get(caller.span, ()))
+        inside = [span for span in caller.written_calls if span != caller.span and first <= span[0] and span[1] <= last]
+        nested = [site for span in inside for site in self._with_compiler_lines(caller.written_calls[span])]
         # The function's own calls are already in evaluation order, which differs from line order: f(\n g()).
         self._all = sorted([*self._own, *nested], key=lambda site: site.line) if nested else list(self._own)
         self.order = CallOrder(caller, self._all, reaches)
@@ -128,7 +128,7 @@ class _Body:
 
     def sort_lines(
         self,
-        callee: Called,
+        callee: CallForm,
         direct: Sequence[WrittenCall],
         inlined_calls: Sequence[WrittenCall],
         instruction: int | None,
@@ -137,13 +137,13 @@ class _Body:
         lines = self.order.sort_lines(callee, direct, inlined_calls, instruction)
         return tuple(dict.fromkeys((*lines, *self.lines_of([*direct, *inlined_calls]))))
 
-    def written(self, callee: Called) -> tuple[list[WrittenCall], list[WrittenCall]]:
+    def calls_named(self, callee: CallForm) -> tuple[list[WrittenCall], list[WrittenCall]]:
         """The calls with the callee's name: in the function itself, then in its lambdas."""
         own = [site for site in self._own if _can_call(site, callee)]
         known = frozenset(own)
         return own, [site for site in self._all if _can_call(site, callee) and site not in known]
 
-    def is_certain_line(self, callee: Called, line: int) -> bool:
+    def is_certain_line(self, callee: CallForm, line: int) -> bool:
         """Whether the only line with a call of the callee is certain.
 
         Operators are uncertain because built-in types have them too. A destructor is uncertain if objects are destroyed
@@ -153,7 +153,7 @@ class _Body:
             return all(site.line == line for site in self._all if site.kind == "destroy")
         return callee.kind != "operator"
 
-    def constructions_of(self, callee: Called) -> list[WrittenCall]:
+    def constructions_of(self, callee: CallForm) -> list[WrittenCall]:
         """The sites that construct an object of the callee's class and pass at most its number of parameters.
 
         Fewer arguments fit because of defaults.
@@ -166,44 +166,46 @@ class _Body:
             and (site.arguments is None or callee.parameters is None or site.arguments <= callee.parameters)
         ]
 
-    def find_destructor_lines(self, callee: Called, instruction: int | None) -> tuple[How | None, tuple[int, ...]]:
+    def find_destructor_lines(
+        self, callee: CallForm, instruction: int | None
+    ) -> tuple[LocationEvidence | None, tuple[int, ...]]:
         """The line of a destructor call if no object of its class is declared in the function.
 
         Objects that may hold such an object come first, with functions that destroy one. Then come objects of unknown
         classes. The last resort is the end of the function, the most frequent line of destructors.
         """
-        near = [site for site in self._all if may_hold(site, callee.name)] + self._inlined_calls_reaching(callee, 1)
+        near = [site for site in self._all if may_own(site, callee.name)] + self._inlined_calls_reaching(callee, 1)
         if near:
-            return How.INLINED_HOP, self.sort_lines(callee, (), near, instruction)
+            return LocationEvidence.INLINED_HOP, self.sort_lines(callee, (), near, instruction)
         unknown = [site for site in self._all if destroys_unknown_class(site)]
         if far := self.inlined_calls(callee, ()):
-            return How.INLINED_HOP, self.sort_lines(callee, unknown, far, instruction)
+            return LocationEvidence.INLINED_HOP, self.sort_lines(callee, unknown, far, instruction)
         if unknown:
-            return How.RANKED, self.sort_lines(callee, unknown, (), instruction)
+            return LocationEvidence.RANKED, self.sort_lines(callee, unknown, (), instruction)
         if lines := self.order.lines_near(instruction, is_before=False, least=0):
-            return How.RANKED, tuple(dict.fromkeys((*lines, self._caller.span[1])))
-        return How.RANKED, (self._caller.span[1],)
+            return LocationEvidence.RANKED, tuple(dict.fromkeys((*lines, self._caller.span[1])))
+        return LocationEvidence.RANKED, (self._caller.span[1],)
 
     def find_memory_lines(
-        self, callee: Called, direct: Sequence[WrittenCall], instruction: int | None
-    ) -> tuple[How | None, tuple[int, ...]]:
+        self, callee: CallForm, direct: Sequence[WrittenCall], instruction: int | None
+    ) -> tuple[LocationEvidence | None, tuple[int, ...]]:
         """The line of an allocation or deallocation: a `new`, a `delete`, or a call of a function that contains one."""
         inlined_calls = self._inlined_calls_reaching(callee, 1)
         if not direct and not inlined_calls:
             return None, ()
-        how = How.RANKED if direct else How.INLINED_HOP
+        how = LocationEvidence.RANKED if direct else LocationEvidence.INLINED_HOP
         return how, self.sort_lines(callee, direct, inlined_calls, instruction)
 
-    def macro_calls(self, callee: Called) -> list[WrittenCall]:
+    def macro_calls(self, callee: CallForm) -> list[WrittenCall]:
         """The calls of macros that call the callee."""
         macros = [site for site in self._all if site.is_macro_call]
         return [site for site in macros if self._reaches(site, callee, MAX_HOPS)]
 
-    def inlined_calls(self, callee: Called, direct: Sequence[WrittenCall], most: int = 0) -> tuple[WrittenCall, ...]:
-        """The calls of functions that were inlined here at least once and reach the callee within `most` hops."""
-        return tuple(self._inlined_calls_reaching(callee, most or (MAX_HOPS if not direct else 2)))
+    def inlined_calls(self, callee: CallForm, direct: Sequence[WrittenCall], limit: int = 0) -> tuple[WrittenCall, ...]:
+        """The calls of functions that were inlined here at least once and reach the callee within `limit` hops."""
+        return tuple(self._inlined_calls_reaching(callee, limit or (MAX_HOPS if not direct else 2)))
 
-    def namesakes(self, callee: Called) -> list[WrittenCall]:
+    def namesakes(self, callee: CallForm) -> list[WrittenCall]:
         """The calls with the callee's name but other parameters that were inlined at least once.
 
         Such a function may forward to the callee, as `swap(a, b)` does to `a.swap(b)`.
@@ -211,7 +213,7 @@ class _Body:
         named = (site for site in self._all if site.callee == callee.name and site.kind == "call")
         return [site for site in named if not _can_call(site, callee) and self.order.is_inlined(site)]
 
-    def _inlined_calls_reaching(self, callee: Called, hops: int) -> list[WrittenCall]:
+    def _inlined_calls_reaching(self, callee: CallForm, hops: int) -> list[WrittenCall]:
         """The calls of functions that were inlined at least once and reach the callee within `hops` hops."""
         return [
             site

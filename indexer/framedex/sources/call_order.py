@@ -15,7 +15,7 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from framedex.sources.bodies import Called, Caller, Reaches, Stretch
+from framedex.sources.bodies import BasicBlock, CallerBody, CallForm, Reaches
 from framedex.sources.calls import WrittenCall
 
 Weights = npt.NDArray[np.float64]
@@ -25,11 +25,11 @@ _MAX_CELLS = 1 << 20  # compiled calls times written calls; aligning more takes 
 _MAX_STEPS = 1 << 24  # edges between stretches times written calls: the 8-byte numbers in memory
 
 
-class Alignment:
+class CallAlignment:
     """Scores for the calls before and after each compiled call, matched with those around each written call."""
 
     def __init__(
-        self, flow: Sequence[Stretch], weights: Callable[[int], tuple[Weights, Weights] | None], written: int
+        self, flow: Sequence[BasicBlock], weights: Callable[[int], tuple[Weights, Weights] | None], written: int
     ) -> None:
         """Align the compiled calls of `flow` with `written` calls.
 
@@ -39,13 +39,13 @@ class Alignment:
         """
         self._before: dict[int, Weights] = {}
         self._after: dict[int, Weights] = {}
-        steps = sum(len(stretch.after) + 1 for stretch in flow)
+        steps = sum(len(stretch.predecessors) + 1 for stretch in flow)
         if sum(len(stretch.calls) for stretch in flow) * written > _MAX_CELLS or steps * written > _MAX_STEPS:
             return
         nothing = np.zeros(written + 1)
         ends: list[Weights] = []
         for stretch in flow:
-            so_far = _merge_scores([ends[i] for i in stretch.after], nothing)
+            so_far = _merge_scores([ends[i] for i in stretch.predecessors], nothing)
             for call in stretch.calls:
                 self._before[call] = so_far
                 if (found := weights(call)) is not None:
@@ -58,7 +58,7 @@ class Alignment:
                 self._after[call] = so_far
                 if (found := weights(call)) is not None:
                     so_far = _extend_scores(so_far[::-1], found[0][::-1], found[1][::-1])[::-1]
-            for i in stretch.after:
+            for i in stretch.predecessors:
                 begins[i].append(so_far)
 
     def fit(self, call: int, site: int, is_repeated: bool) -> float:
@@ -72,18 +72,18 @@ class Alignment:
         return float(self._before[call][before] + self._after[call][after])
 
 
-def _merge_scores(candidates_so_far: Sequence[Weights], nothing: Weights) -> Weights:
+def _merge_scores(candidates_so_far: Sequence[Weights], empty: Weights) -> Weights:
     if len(candidates_so_far) < 2:
-        return candidates_so_far[0] if candidates_so_far else nothing
+        return candidates_so_far[0] if candidates_so_far else empty
     best: Weights = np.max(candidates_so_far, axis=0)
     return best
 
 
-def _extend_scores(so_far: Weights, direct: Weights, through_callee: Weights) -> Weights:
+def _extend_scores(scores: Weights, direct: Weights, through_callee: Weights) -> Weights:
     """Extend the best scores of all prefixes of the written calls by one compiled call."""
-    extended = so_far.copy()
-    np.maximum(extended[1:], so_far[:-1] + direct, out=extended[1:])
-    np.maximum(extended[1:], so_far[1:] + through_callee, out=extended[1:])
+    extended = scores.copy()
+    np.maximum(extended[1:], scores[:-1] + direct, out=extended[1:])
+    np.maximum(extended[1:], scores[1:] + through_callee, out=extended[1:])
     result: Weights = np.maximum.accumulate(extended)
     return result
 
@@ -116,7 +116,7 @@ def lines_of(sites: Sequence[WrittenCall]) -> tuple[int, ...]:
 class CallOrder:
     """Ranks the calls written in a function by how well they match one of its instructions."""
 
-    def __init__(self, caller: Caller, written: Sequence[WrittenCall], reaches: Reaches) -> None:
+    def __init__(self, caller: CallerBody, written: Sequence[WrittenCall], reaches: Reaches) -> None:
         """`written` has all calls in the function's lines, including those of its lambdas."""
         self._caller = caller
         self._reaches = reaches
@@ -125,7 +125,7 @@ class CallOrder:
         for position, site in enumerate(written):
             self._positions.setdefault(site, position)
         self._counts_by_callee = Counter(site.callee for site in written)
-        self._counts_compiled = Counter(call.name for call in caller.compiled if isinstance(call, Called))
+        self._counts_compiled = Counter(call.name for call in caller.compiled_calls if isinstance(call, CallForm))
         self._weights: dict[tuple[str, bool, str], float] = {}
         self._weights_by_callee: dict[str, tuple[Weights, Weights] | None] = {}
         # Sites with the same callee and kind have the same weight.
@@ -137,13 +137,13 @@ class CallOrder:
         self._kind_of = [numbers[site.callee, site.kind, site.is_member] for site in written]
 
     @cached_property
-    def _alignment(self) -> Alignment:
-        return Alignment(self._caller.flow(), self._alignment_weights, len(self._written))
+    def _alignment(self) -> CallAlignment:
+        return CallAlignment(self._caller.control_flow(), self._alignment_weights, len(self._written))
 
     def _alignment_weights(self, call: int) -> tuple[Weights, Weights] | None:
-        """The weights of a compiled call, in the form that `Alignment` requires."""
-        callee = self._caller.compiled[call]
-        if not isinstance(callee, Called):
+        """The weights of a compiled call, in the form that `CallAlignment` requires."""
+        callee = self._caller.compiled_calls[call]
+        if not isinstance(callee, CallForm):
             return None
         if callee.name not in self._weights_by_callee:
             kind_weights = [self._weight(site, callee) for site in self._kinds]
@@ -154,7 +154,7 @@ class CallOrder:
 
     def sort_lines(
         self,
-        callee: Called,
+        callee: CallForm,
         direct: Sequence[WrittenCall],
         inlined_calls: Sequence[WrittenCall],
         instruction: int | None,
@@ -169,11 +169,11 @@ class CallOrder:
         if instruction is None or len(lines_of(candidates)) == 1:
             return lines_of(candidates)
         # CHECK, LOG and similar macros pass __LINE__.
-        passed = self._caller.numbers(instruction)
+        passed = self._caller.passed_numbers(instruction)
         named = [site for site in candidates if site.line in passed and site.is_macro_call]
         if len(lines_of(named)) == 1:
             return lines_of([*named, *candidates])
-        compiled = self._caller.compiled
+        compiled = self._caller.compiled_calls
         same_callee = [i for i, call in enumerate(compiled) if call == compiled[instruction]]
         shares = [self._reaches(site, callee, MAX_HOPS) if site in inlined_sites else 1 for site in candidates]
         own_scores = self._score_candidates(callee, instruction, same_callee, candidates, shares)
@@ -205,7 +205,9 @@ class CallOrder:
                 preceding, self._written[max(between - _MAX_NEIGHBOURS, 0) : between][::-1]
             )
             score += self._score_common_subsequence(following, self._written[between : between + _MAX_NEIGHBOURS])
-            distance = abs((position + 0.5) / len(self._written) - (instruction + 0.5) / len(self._caller.compiled))
+            distance = abs(
+                (position + 0.5) / len(self._written) - (instruction + 0.5) / len(self._caller.compiled_calls)
+            )
             scores.append((-score - _ORDER_WEIGHT * (1 - distance), position, score))
         ranked = sorted(scores)
         is_certain = bool(ranked) and ranked[0][2] >= least
@@ -213,7 +215,7 @@ class CallOrder:
 
     def _score_candidates(
         self,
-        callee: Called,
+        callee: CallForm,
         instruction: int,
         same_callee: Sequence[int],
         candidates: Sequence[WrittenCall],
@@ -223,10 +225,10 @@ class CallOrder:
 
         `shares` has the maximum number of these compiled calls for each site.
         """
-        called = self._caller.compiled[instruction]
+        called = self._caller.compiled_calls[instruction]
         preceding, following = self._caller.neighbours(instruction)
-        passed = frozenset(self._caller.numbers(instruction))
-        texts = self._caller.texts(instruction)
+        passed = frozenset(self._caller.passed_numbers(instruction))
+        texts = self._caller.passed_strings(instruction)
         rank = self._expected_rank(instruction, same_callee, candidates, shares)
         middles = [end - share / 2 for end, share in zip(accumulate(shares), shares, strict=True)]
         rank_distances = [
@@ -250,13 +252,13 @@ class CallOrder:
             # A zero that is not set just before the call is no evidence: registers may still hold one.
             score += _NUMBER_WEIGHT * (len(site.numbers & passed) - len(site.numbers - passed - {0}))
             score += _STRING_WEIGHT * _count_matching_texts(site.texts, texts)
-            score += _ARITY_WEIGHT * (isinstance(called, Called) and site.arguments == called.parameters)
-            score -= _NOT_LAST_PENALTY * (instruction in self._caller.jumps and not site.is_last)
+            score += _ARITY_WEIGHT * (isinstance(called, CallForm) and site.arguments == called.parameters)
+            score -= _NOT_LAST_PENALTY * (instruction in self._caller.tail_calls and not site.is_last)
             score -= _HOP_PENALTY * self._count_hops(site, callee)
             scores.append(score)
         return scores
 
-    def _count_hops(self, site: WrittenCall, callee: Called) -> int:
+    def _count_hops(self, site: WrittenCall, callee: CallForm) -> int:
         """The number of functions between the callee at a site and `callee`; 0 for a direct call."""
         if site.callee == callee.name:
             return 0
@@ -271,12 +273,12 @@ class CallOrder:
         """
         if len(same_callee) > 1:
             return (same_callee.index(instruction) + 0.5) / len(same_callee) * sum(shares)
-        written_position = (instruction + 0.5) / len(self._caller.compiled) * len(self._written)
+        written_position = (instruction + 0.5) / len(self._caller.compiled_calls) * len(self._written)
         return sum(
             share for site, share in zip(candidates, shares, strict=True) if self._positions[site] < written_position
         )
 
-    def _score_common_subsequence(self, compiled: Sequence[Called | None], written: Sequence[WrittenCall]) -> float:
+    def _score_common_subsequence(self, compiled: Sequence[CallForm | None], written: Sequence[WrittenCall]) -> float:
         """The weight of the longest common subsequence of names. Rare names and near calls weigh more."""
         following = [0.0] * (len(written) + 1)
         for i in reversed(range(len(compiled))):
@@ -289,7 +291,7 @@ class CallOrder:
             following = row
         return following[0]
 
-    def _weight(self, site: WrittenCall, callee: Called) -> float:
+    def _weight(self, site: WrittenCall, callee: CallForm) -> float:
         """The evidence that a written call is this compiled call: by name, or as a call from an inlined callee."""
         key = site.callee, site.is_member, callee.name
         if key not in self._weights:

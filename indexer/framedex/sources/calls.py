@@ -209,12 +209,12 @@ def _locate_calls(source: bytes, starts: Sequence[int], sites: Sequence[CallSite
         yield end, call
 
 
-def _measure_call(source: bytes, at: int, site: CallSite) -> tuple[int, int | None]:
+def _measure_call(source: bytes, offset: int, site: CallSite) -> tuple[int, int | None]:
     """Return the end of a call and its number of arguments."""
-    end = at + len(site.callee.encode())
+    end = offset + len(site.callee.encode())
     if site.kind in ("operator", "argument"):
-        return at, None
-    if site.kind == "variable" and (name := _WORD.match(source, at)):  # the class is named before it
+        return offset, None
+    if site.kind == "variable" and (name := _WORD.match(source, offset)):  # the class is named before it
         end = name.end()
     if match := _TEMPLATE_ARGUMENTS.match(source, end):
         end = match.end()
@@ -239,13 +239,13 @@ def _measure_call(source: bytes, at: int, site: CallSite) -> tuple[int, int | No
     return end, None
 
 
-def _is_last(source: bytes, at: int, end: int) -> bool:
+def _is_last(source: bytes, offset: int, end: int) -> bool:
     """Whether a call is returned, or ends a block."""
     following = _STATEMENT_END.match(source, end)
     if following is None:
         return False
-    begins = max(source.rfind(sign, max(at - _MAX_STATEMENT_BYTES, 0), at) for sign in (b";", b"{", b"}"))
-    return following[1] is not None or _RETURN.match(source, begins + 1, at) is not None
+    begins = max(source.rfind(sign, max(offset - _MAX_STATEMENT_BYTES, 0), offset) for sign in (b";", b"{", b"}"))
+    return following[1] is not None or _RETURN.match(source, begins + 1, offset) is not None
 
 
 def _parse_numbers(arguments: bytes) -> frozenset[int]:
@@ -279,13 +279,13 @@ def _is_in_template(text: bytes) -> bool:
     return bool(re.search(rb"\w<[^<>()]*$", text))
 
 
-def _find_qualifiers(source: bytes, at: int) -> bytes:
+def _find_qualifiers(source: bytes, offset: int) -> bytes:
     """The namespaces and classes before a name, with the whitespace between."""
-    if source[at - 1 : at] not in (b":", b" ", b"\n", b"\t"):
+    if source[offset - 1 : offset] not in (b":", b" ", b"\n", b"\t"):
         return b""
-    first = max(at - _MAX_LINE_BYTES, 0)
-    begins = max(source.rfind(b"\n", first, max(at - _MAX_QUALIFIER_BYTES, 0)) + 1, first)
-    match = _QUALIFIED.search(_COMMENTS_AND_DIRECTIVES.sub(_keep_newlines, source[begins:at]))
+    first = max(offset - _MAX_LINE_BYTES, 0)
+    begins = max(source.rfind(b"\n", first, max(offset - _MAX_QUALIFIER_BYTES, 0)) + 1, first)
+    match = _QUALIFIED.search(_COMMENTS_AND_DIRECTIVES.sub(_keep_newlines, source[begins:offset]))
     if match is None:
         return b""
     found = match.group()
@@ -334,6 +334,6 @@ class GccLines:
             self._enclosing.append((end, found))
         return found
 
-    def _line(self, at: int) -> int:
+    def _line(self, offset: int) -> int:
         """The line of an offset in the text."""
-        return bisect_right(self._starts, at, 1) - 1
+        return bisect_right(self._starts, offset, 1) - 1

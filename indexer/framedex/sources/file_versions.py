@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from framedex.git import Git
-from framedex.lazy import Recall
+from framedex.lazy import TextCache
 from framedex.model import FileState
 from framedex.path_resolution.files import find_file
 from framedex.regularfile import MAX_FILE_BYTES, open_regular, read_regular, read_regular_text
@@ -29,7 +29,7 @@ _MAX_TEXT_LENGTH = 64 << 20  # characters of the old texts of cached changes
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """A change of a file: `lines` maps old to new lines, None if the old text is unknown; `text` is the old text."""
 
     lines: LineMap | None
@@ -47,7 +47,7 @@ def _split_lines(text: str) -> list[str]:
     return text_lines(text)
 
 
-class Changes:
+class FileChanges:
     """The changes of files, cached until a file changes again.
 
     `stored_text` returns the content of a blob in the index, None if it is missing.
@@ -55,36 +55,38 @@ class Changes:
 
     def __init__(self, stored_text: Callable[[str], bytes | None]) -> None:
         self._stored_text = stored_text
-        self._changes: Recall[tuple[str, FileState], tuple[tuple[int, int], Change | None]] = Recall(_MAX_TEXT_LENGTH)
+        self._changes: TextCache[tuple[str, FileState], tuple[tuple[int, int], FileChange | None]] = TextCache(
+            _MAX_TEXT_LENGTH
+        )
 
-    def change_since(self, path: str, then: FileState) -> Change | None:
-        """The change of a file since state `then`; None if it is unchanged or missing."""
+    def change_since(self, path: str, former: FileState) -> FileChange | None:
+        """The change of a file since state `former`; None if it is unchanged or missing."""
         found = find_file(path)
         if found is None:
             return None
         now = found.modified, found.size
-        if then.blob and now == (then.modified, then.size):
+        if former.blob and now == (former.modified, former.size):
             return None
-        known = self._changes.get((path, then))
+        known = self._changes.get((path, former))
         if known is None or known[0] != now:
-            change = self._compute_change(path, then)
+            change = self._compute_change(path, former)
             length = len(path) + (len(change.text) if change else 0)
-            known = self._changes.store((path, then), (now, change), length)
+            known = self._changes.store((path, former), (now, change), length)
         return known[1]
 
-    def _compute_change(self, path: str, then: FileState) -> Change | None:
+    def _compute_change(self, path: str, former: FileState) -> FileChange | None:
         new = read_stable(path)
-        if new is None or not then.blob:
-            return Change(None)
-        if blob_name(new.content) == then.blob:
+        if new is None or not former.blob:
+            return FileChange(None)
+        if blob_name(new.content) == former.blob:
             return None
-        old = self._stored_text(then.blob)
+        old = self._stored_text(former.blob)
         if old is None:
-            old = Git(Path(path).parent).output("cat-file", "blob", then.blob)
+            old = Git(Path(path).parent).output("cat-file", "blob", former.blob)
         if old is None:
-            return Change(None)
+            return FileChange(None)
         text = _decode(old)
-        return Change(map_lines(text, _decode(new.content)), text)
+        return FileChange(map_lines(text, _decode(new.content)), text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ class StableContent:
     content: bytes
 
     def state(self) -> FileState:
+        """The state of the file: modification time, size and git blob name."""
         return FileState(self.modified, len(self.content), blob_name(self.content))
 
 
@@ -136,7 +139,7 @@ _MAX_COMMITS = 24  # commits of a file that are searched
 _MAX_VERSION_BYTES = 16 << 20  # bytes
 
 
-class History:
+class FileHistory:
     """The versions of one file in its git working tree."""
 
     def __init__(self, path: str) -> None:
@@ -171,7 +174,7 @@ def are_installed_together(binary: Path, source: Path) -> bool:
 
 
 def _lists_both(record: Path, binary: Path, source: Path) -> bool:
-    import csv  # few readers need it
+    import csv
 
     site = record.parents[1]
     name = source.relative_to(site).as_posix()

@@ -13,8 +13,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from framedex.lazy import compiled_on_use
-from framedex.model import How, Location
-from framedex.sources.bodies import Bodies, Called, Caller, Stretch, Unnamed, written_call_of
+from framedex.model import Location, LocationEvidence
+from framedex.sources.bodies import BasicBlock, CallerBody, CallForm, FunctionBodies, UnnamedCallee, written_call_of
 from framedex.sources.call_lines import find_call_lines
 from framedex.sources.calls import Span
 
@@ -28,28 +28,28 @@ _MAX_CALLERS = 64  # cached functions: several frames of the same or other stack
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LineEstimate:
     """The possible lines (1-based) of a frame, most likely first, and how the first is known."""
 
-    how: How
+    how: LocationEvidence
     lines: tuple[int, ...]
 
     def locations_in(self, path: str) -> tuple[Location, ...]:
         """The lines as locations in the file at `path`: the most likely first, then a few others as candidates."""
         first, *others = self.lines[:_MAX_LOCATIONS]
-        return Location(path, first, self.how), *(Location(path, line, How.CANDIDATES) for line in others)
+        return Location(path, first, self.how), *(Location(path, line, LocationEvidence.CANDIDATES) for line in others)
 
 
 class FrameLines:
     """Finds the lines of frames. Caches the callee names of binaries, so use one object per task."""
 
     def __init__(self) -> None:
-        self._callees: dict[tuple[Binary, int], Called | None] = {}
+        self._callees: dict[tuple[Binary, int], CallForm | None] = {}
         self._caller = lru_cache(_MAX_CALLERS)(self._make_caller)
 
     def find(
-        self, path: str, span: Span, bodies: Bodies, binary: Binary | None, offset: int, callees: Sequence[str]
-    ) -> Standing | None:
+        self, path: str, span: Span, bodies: FunctionBodies, binary: Binary | None, offset: int, callees: Sequence[str]
+    ) -> LineEstimate | None:
         """The possible lines of a frame in the function defined in `span` of the file `path`; None if unknown.
 
         `bodies` has the calls of that file and of its callees. `offset` is the frame's return address in the ELF file
@@ -59,7 +59,7 @@ class FrameLines:
         code = binary.code_around(offset - 1) if binary else None
         calls = code.calls if code else []
         caller = self._caller(span, path, bodies, binary, code)
-        index = next((i for i, call in enumerate(calls) if call.returns_to == offset), None)
+        index = next((i for i, call in enumerate(calls) if call.return_address == offset), None)
         answers = []
         target = calls[index].target if index is not None else 0
         for callee in filter(None, map(written_call_of, self._find_callees(binary, target, callees))):
@@ -70,15 +70,19 @@ class FrameLines:
         if not merged_lines:
             return None
         is_disputed = len({lines[0] for _, lines in answers}) > 1
-        how = How.CANDIDATES if is_disputed else next(how for how, lines in answers if merged_lines[0] in lines)
-        if how is How.SINGLE and binary is not None and _calls_a_lambda(binary, offset):
-            how = How.INLINED_HOP
-        return Standing(how, merged_lines)
+        how = (
+            LocationEvidence.CANDIDATES
+            if is_disputed
+            else next(how for how, lines in answers if merged_lines[0] in lines)
+        )
+        if how is LocationEvidence.SINGLE and binary is not None and _calls_a_lambda(binary, offset):
+            how = LocationEvidence.INLINED_HOP
+        return LineEstimate(how, merged_lines)
 
     def find_locations(
         self,
         definitions: Sequence[tuple[str, Span]],
-        bodies: Bodies,
+        bodies: FunctionBodies,
         binary: Binary | None,
         offset: int,
         callees: Sequence[str],
@@ -100,7 +104,7 @@ class FrameLines:
         compiled = self._compiled_names(binary, offset)
         likeliest = sorted(found, key=lambda each: -len(compiled & _written_names(bodies, *each)))
         places = (place for each in likeliest for place in found[each].locations_in(each[0]))
-        return tuple(replace(place, how=How.CANDIDATES) for place in islice(places, _MAX_LOCATIONS))
+        return tuple(replace(place, how=LocationEvidence.CANDIDATES) for place in islice(places, _MAX_LOCATIONS))
 
     def _compiled_names(self, binary: Binary | None, offset: int) -> set[str]:
         code = binary.code_around(offset - 1) if binary else None
@@ -118,33 +122,33 @@ class FrameLines:
         return binary.function_names_at(target) or callees
 
     def _make_caller(
-        self, span: Span, path: str, bodies: Bodies, binary: Binary | None, code: FunctionCode | None
-    ) -> Caller:
-        written = bodies.written(path)
+        self, span: Span, path: str, bodies: FunctionBodies, binary: Binary | None, code: FunctionCode | None
+    ) -> CallerBody:
+        written = bodies.calls_in_file(path)
         if binary is None or code is None:
-            return Caller(span, written, (), lambda _: ((), ()))
+            return CallerBody(span, written, (), lambda _: ((), ()))
 
-        def names(targets: Sequence[int]) -> list[Called | None]:
+        def names(targets: Sequence[int]) -> list[CallForm | None]:
             return [self._callee_at(binary, target) for target in targets]
 
-        return Caller(
+        return CallerBody(
             span,
             written,
             [self._written_callee(binary, call) for call in code.calls],
-            lambda i: (names(code.before(i)), names(code.after(i))),
+            lambda i: (names(code.calls_before(i)), names(code.calls_after(i))),
             code.numbers,
-            frozenset(i for i, call in enumerate(code.calls) if call.returns_to == 0),
+            frozenset(i for i, call in enumerate(code.calls) if call.return_address == 0),
             lambda i: frozenset(filter(None, map(binary.text_at, code.addresses(i)))),
-            lambda: [Stretch(calls, after) for calls, after in code.flow],
+            lambda: [BasicBlock(calls, after) for calls, after in code.flow],
             binary.compiler,
         )
 
-    def _written_callee(self, binary: Binary, call: CallInstruction) -> Called | Unnamed | None:
+    def _written_callee(self, binary: Binary, call: CallInstruction) -> CallForm | UnnamedCallee | None:
         if call.target == 0 and call.slot is None:
             return None
-        return self._callee_at(binary, call.target) or Unnamed(call.target, call.slot)
+        return self._callee_at(binary, call.target) or UnnamedCallee(call.target, call.slot)
 
-    def _callee_at(self, binary: Binary, target: int) -> Called | None:
+    def _callee_at(self, binary: Binary, target: int) -> CallForm | None:
         key = binary, target
         if key not in self._callees:
             symbol = binary.function_at(target)
@@ -158,14 +162,14 @@ def _calls_a_lambda(binary: Binary, offset: int) -> bool:
     return symbol is not None and _LAMBDA_POINTER.search(symbol.mangled) is not None
 
 
-def _written_names(bodies: Bodies, path: str, span: Span) -> set[str]:
+def _written_names(bodies: FunctionBodies, path: str, span: Span) -> set[str]:
     first, last = span
-    written = bodies.written(path)
+    written = bodies.calls_in_file(path)
     inside = (each for each in written if first <= each[0] and each[1] <= last)
     return {call.callee for each in inside for call in written[each]}
 
 
-def _merge_lines(answers: Sequence[tuple[How, tuple[int, ...]]]) -> Iterator[int]:
+def _merge_lines(answers: Sequence[tuple[LocationEvidence, tuple[int, ...]]]) -> Iterator[int]:
     """The lines from all answers, most frequent first: a return address has only one line."""
     lines = Counter(line for _, found in answers for line in dict.fromkeys(found))
     yield from (line for line, _ in lines.most_common())

@@ -36,13 +36,16 @@ class ImpliedCall(NamedTuple):
     callee: str
 
 
-class Written(Protocol):
+class WrittenCallLike(Protocol):
     """A written call: see `WrittenCall`."""
 
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """The kind of call, such as `new`."""
+
     @property
-    def callee(self) -> str: ...
+    def callee(self) -> str:
+        """The name of the called function, without its scope."""
 
 
 _COMMENT_OR_STRING = (
@@ -171,56 +174,56 @@ class _Body:
             yield ImpliedCall(position, max(lines), "initializer", class_name)
 
     def _destructors_at_scope_end(
-        self, at: int, declaration: bytes, name: bytes, arguments: bytes
+        self, offset: int, declaration: bytes, name: bytes, arguments: bytes
     ) -> Iterator[ImpliedCall]:
-        """The destructor calls at the end of the scope of a variable declared at `at`.
+        """The destructor calls at the end of the scope of a variable declared at `offset`.
 
         `name` is its class, `arguments` its template arguments.
         """
-        for position in self._scope_ends(at, declaration):
+        for position in self._scope_ends(offset, declaration):
             position_and_line = self._begin + position, self._line_at(position)
             yield ImpliedCall(*position_and_line, "destroy", f"~{name.decode('utf-8', 'replace')}")
             for held in _find_value_types(arguments[arguments.find(b"<") :] if b"<" in arguments else b""):
                 yield ImpliedCall(*position_and_line, "argument", f"~{held}")
 
-    def _scope_ends(self, at: int, declaration: bytes) -> Iterator[int]:
+    def _scope_ends(self, offset: int, declaration: bytes) -> Iterator[int]:
         if _IN_STATEMENT_HEAD.search(declaration):
-            yield at
-            following = bisect_right(self._begins, at)
+            yield offset
+            following = bisect_right(self._begins, offset)
             if following < len(self._blocks):
                 yield self._blocks[following][1]
             return
-        braces = bisect_right(self._braces, at)
+        braces = bisect_right(self._braces, offset)
         if braces and (close := self._innermost_ends[braces - 1]) is not None:
             yield close
 
-    def _statement_start(self, at: int) -> int:
-        """The start of the statement that contains `at`."""
-        first = max(at - _MAX_DECLARATION_BYTES, 0)
-        return max(self._text.rfind(sign, first, at) for sign in (b";", b"{", b"}")) + 1
+    def _statement_start(self, offset: int) -> int:
+        """The start of the statement that contains `offset`."""
+        first = max(offset - _MAX_DECLARATION_BYTES, 0)
+        return max(self._text.rfind(sign, first, offset) for sign in (b";", b"{", b"}")) + 1
 
     def _line_at(self, position: int) -> int:
         return bisect_right(self._starts, self._begin + position, lo=1) - 1
 
 
-def destroys(site: Written, destructor: str) -> bool:
+def destroys(site: WrittenCallLike, destructor: str) -> bool:
     """Whether a written call destroys an object of the class of `destructor` (`~Foo`)."""
     if site.kind in ("call", "braces"):  # a temporary, destroyed at the end of its expression
         return site.callee == destructor[1:]
     return site.kind == "destroy" and site.callee == destructor
 
 
-def may_hold(site: Written, destructor: str) -> bool:
+def may_own(site: WrittenCallLike, destructor: str) -> bool:
     """Whether the object destroyed at a site may hold an object of the class of `destructor`."""
     return site.kind == "argument" and site.callee == destructor
 
 
-def is_deletion(site: Written) -> bool:
+def is_deletion(site: WrittenCallLike) -> bool:
     """Whether a site may free the memory of an object created by `new`."""
     return site.kind == "delete"
 
 
-def destroys_unknown_class(site: Written) -> bool:
+def destroys_unknown_class(site: WrittenCallLike) -> bool:
     """Whether a site destroys an object of unknown class."""
     return site.kind == "destroy" and site.callee == UNKNOWN_DESTRUCTOR
 

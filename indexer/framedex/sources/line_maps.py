@@ -27,7 +27,7 @@ class MovedLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class EqualBlock:
     """A run of equal lines: 0-based starts in the old and new text, and its length."""
 
     old: int
@@ -39,7 +39,7 @@ class LineMap:
     """A two-way mapping between the lines of an old and a new text. Lines are 1-based."""
 
     def __init__(
-        self, blocks: Sequence[Block], old_size: int, new_size: int, moved: Mapping[int, int] | None = None
+        self, blocks: Sequence[EqualBlock], old_size: int, new_size: int, moved: Mapping[int, int] | None = None
     ) -> None:
         """`blocks` are in order; sizes are numbers of lines. `moved` maps old to new lines outside that order."""
         self._moved = moved or {}
@@ -84,11 +84,11 @@ def map_lines(old: str, new: str) -> LineMap:
     blocks = _merge_blocks(_match_in_order(before, after))
     moved = _match_out_of_order(blocks, before, after)
     if moved:
-        moved = _match_bodies(moved, blocks, _Indented(old, before), _Indented(new, after))
+        moved = _match_bodies(moved, blocks, _IndentedLines(old, before), _IndentedLines(new, after))
     return LineMap(blocks, len(before), len(after), moved)
 
 
-class _Indented:
+class _IndentedLines:
     """The stripped lines of a text, with their indentation."""
 
     def __init__(self, text: str, lines: Sequence[str]) -> None:
@@ -103,7 +103,9 @@ class _Indented:
         return line, end
 
 
-def _match_bodies(moved: Mapping[int, int], blocks: Iterable[Block], old: _Indented, new: _Indented) -> dict[int, int]:
+def _match_bodies(
+    moved: Mapping[int, int], blocks: Iterable[EqualBlock], old: _IndentedLines, new: _IndentedLines
+) -> dict[int, int]:
     """Add the lines indented below uniquely matched lines, for functions that swapped places.
 
     Their equal lines are otherwise matched with those of other functions. Inner functions have priority.
@@ -130,7 +132,7 @@ def _match_bodies(moved: Mapping[int, int], blocks: Iterable[Block], old: _Inden
     return found
 
 
-def _match_out_of_order(blocks: Iterable[Block], old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
+def _match_out_of_order(blocks: Iterable[EqualBlock], old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
     """The 1-based lines that appear exactly once in both texts but in another order: old to new."""
     matched = {index for block in blocks for index in range(block.old, block.old + block.size)}
     old_once, new_once = _find_unique(old, 1), _find_unique(new, 1)
@@ -170,24 +172,24 @@ def _split_lines(text: str) -> list[str]:
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
-def _match_in_order(old: Sequence[str], new: Sequence[str]) -> list[Block]:
+def _match_in_order(old: Sequence[str], new: Sequence[str]) -> list[EqualBlock]:
     """The equal lines, in order. Pending ranges are in a list, in place of recursion."""
-    found: list[Block] = []
+    found: list[EqualBlock] = []
     pending = [(0, len(old), 0, len(new))]
     while pending:
         old_start, old_end, new_start, new_end = pending.pop()
         head = _common_prefix_length(old[old_start:old_end], new[new_start:new_end])
-        found.append(Block(old_start, new_start, head))
+        found.append(EqualBlock(old_start, new_start, head))
         old_start, new_start = old_start + head, new_start + head
         tail = _common_prefix_length(old[old_start:old_end][::-1], new[new_start:new_end][::-1])
         old_end, new_end = old_end - tail, new_end - tail
-        found.append(Block(old_end, new_end, tail))
+        found.append(EqualBlock(old_end, new_end, tail))
         left, right = old[old_start:old_end], new[new_start:new_end]
         if not left or not right:
             continue
         if len(left) * len(right) <= _MAX_DIFFLIB_PAIRS:
             matcher = SequenceMatcher(None, left, right, autojunk=False)
-            found += [Block(old_start + i, new_start + j, size) for i, j, size in matcher.get_matching_blocks()]
+            found += [EqualBlock(old_start + i, new_start + j, size) for i, j, size in matcher.get_matching_blocks()]
         elif anchors := next(filter(None, (_find_anchors(left, right, span) for span in _WINDOW_SIZES)), None):
             # Each range begins with its anchor, so its comparison matches the anchor first.
             for (i, j), (next_i, next_j) in pairwise([(0, 0), *anchors, (len(left), len(right))]):
@@ -231,13 +233,13 @@ def _find_unique(lines: Sequence[str], span: int) -> dict[tuple[str, ...], int]:
     return {window: index for index, window in enumerate(windows) if counts[window] == 1}
 
 
-def _merge_blocks(blocks: Sequence[Block]) -> list[Block]:
+def _merge_blocks(blocks: Sequence[EqualBlock]) -> list[EqualBlock]:
     """Merge adjacent blocks."""
-    joined: list[Block] = []
+    joined: list[EqualBlock] = []
     for block in blocks:
         last = joined[-1] if joined else None
         if last and last.old + last.size == block.old and last.new + last.size == block.new:
-            joined[-1] = Block(last.old, last.new, last.size + block.size)
+            joined[-1] = EqualBlock(last.old, last.new, last.size + block.size)
         else:
             joined.append(block)
     return joined

@@ -15,9 +15,9 @@ from functools import cache
 from pathlib import PurePosixPath
 
 from framedex.binaries.names import ANONYMOUS, LAMBDA, Name, parse_name, split_parameters
-from framedex.model import Definition, How, NativeSymbol
+from framedex.model import Definition, LocationEvidence, NativeSymbol
 from framedex.sources.names import is_defined_by_macro, key_of, path_of
-from framedex.sources.types import Known, Type, is_pack, score_parameters
+from framedex.sources.types import SymbolFacts, Type, is_pack, score_parameters
 
 Candidate = tuple[str, Definition]
 """The path of a source file and a definition in it."""
@@ -39,14 +39,15 @@ def match_symbol(
     candidates: Sequence[Candidate],
     max_count: int = _MAX_CANDIDATES,
     classes_named: ClassesNamed = _find_no_classes,
-) -> tuple[How | None, tuple[Candidate, ...]]:
+) -> tuple[LocationEvidence | None, tuple[Candidate, ...]]:
     """Return the definition of `symbol` among candidates with its short name (`short_name(symbol.symbol)`).
 
     `classes_named` distinguishes a parameter of class type, which is no other type, from one whose type may be a
     typedef.
 
-    Returns `How.DEFINITION` with the only definition, or `How.CLASS` with the class of an implicit member. If several
-    remain, returns `How.CANDIDATES` with at most `most` of them, most likely first. Returns None with no candidates.
+    Returns `LocationEvidence.DEFINITION` with the only definition, or `LocationEvidence.CLASS` with the class of an
+    implicit member. If several remain, returns `LocationEvidence.CANDIDATES` with at most `most` of them, most likely
+    first. Returns None with no candidates.
     """
     if not candidates:
         return None, ()
@@ -67,9 +68,9 @@ def match_symbol(
             symbol, _filter_by_path(symbol, key[:-1], [c for c in candidates if c[1].kind == "class"])
         )
         if classes or fitting:  # class not found: definitions with this name are not the implicit one
-            return (How.CLASS if len(classes) == 1 else How.CANDIDATES), classes[:_MAX_CANDIDATES] or _order_candidates(
-                symbol, fitting
-            )
+            return (LocationEvidence.CLASS if len(classes) == 1 else LocationEvidence.CANDIDATES), classes[
+                :_MAX_CANDIDATES
+            ] or _order_candidates(symbol, fitting)
     if name.key[-1].startswith("operator "):
         fitting = _select_or_keep_all(
             fitting, lambda _, definition: parse_name(definition.name).key[-1:] == name.key[-1:]
@@ -77,7 +78,7 @@ def match_symbol(
         kept = frozenset(fitting)
         possible = [each for each in possible if each[0] in kept]
     if fitting and name.parameters is None:  # no parameters to tell overloads apart
-        return _conclude(
+        return _choose_candidates(
             _order_candidates(
                 symbol, [*_prefer_unit(symbol, fitting), *_find_implicit_class(symbol, name, key, candidates)]
             ),
@@ -87,18 +88,18 @@ def match_symbol(
         reachable = _filter_reachable(symbol, possible)
         found = _order_candidates(symbol, _prefer_unit(symbol, _select_best(reachable or possible)))
         # If only other units define it, the symbol's own definition may be missing from the sources.
-        return _conclude(found, max_count) if reachable else (How.CANDIDATES, found[:max_count])
+        return _choose_candidates(found, max_count) if reachable else (LocationEvidence.CANDIDATES, found[:max_count])
     # The name matches but no parameter list does: it contains macros, or the overload is missing.
-    return (How.CANDIDATES, _order_candidates(symbol, functions)[:max_count]) if functions else (None, ())
+    return (LocationEvidence.CANDIDATES, _order_candidates(symbol, functions)[:max_count]) if functions else (None, ())
 
 
 def match_generating_definition(
     symbol: NativeSymbol, candidates: Sequence[Candidate]
-) -> tuple[How | None, tuple[Candidate, ...]]:
+) -> tuple[LocationEvidence | None, tuple[Candidate, ...]]:
     """Return the message or record that generated a function.
 
-    Returns `How.CLASS` with the only one, or `How.CANDIDATES` with several. `candidates` are the definitions in .proto
-    and .td files with the names from `generated_scopes(symbol)`.
+    Returns `LocationEvidence.CLASS` with the only one, or `LocationEvidence.CANDIDATES` with several. `candidates` are
+    the definitions in .proto and .td files with the names from `generated_scopes(symbol)`.
     """
     key = parse_name(symbol.symbol).key
     for scope in generated_scopes(symbol):
@@ -109,7 +110,7 @@ def match_generating_definition(
         namespaced = [c for c in namesakes if _is_subsequence(path_of(c[1].name)[:-1], key)]
         found = _order_candidates(symbol, namespaced)[:_MAX_CANDIDATES]
         if found:
-            return (How.CLASS if len(found) == 1 else How.CANDIDATES), found
+            return (LocationEvidence.CLASS if len(found) == 1 else LocationEvidence.CANDIDATES), found
     return None, ()
 
 
@@ -148,32 +149,34 @@ def _find_implicit_class(
     return _filter_by_path(symbol, key[:-1], [c for c in candidates if c[1].kind == "class"])
 
 
-def _conclude(candidates: tuple[Candidate, ...], max_count: int) -> tuple[How | None, tuple[Candidate, ...]]:
+def _choose_candidates(
+    candidates: tuple[Candidate, ...], max_count: int
+) -> tuple[LocationEvidence | None, tuple[Candidate, ...]]:
     if not candidates:
         return None, ()
     is_certain = len(candidates) == 1 and not _OTHER_PLATFORM_PATH.search(candidates[0][0])
-    return (How.DEFINITION if is_certain else How.CANDIDATES), candidates[:max_count]
+    return (LocationEvidence.DEFINITION if is_certain else LocationEvidence.CANDIDATES), candidates[:max_count]
 
 
 def _match_lambda(
     symbol: NativeSymbol, name: Name, lambdas: Sequence[Candidate], candidates: Sequence[Candidate], max_count: int
-) -> tuple[How | None, tuple[Candidate, ...]]:
+) -> tuple[LocationEvidence | None, tuple[Candidate, ...]]:
     """A lambda of the enclosing function, identified by its parameters and, if the ABI has one, its number."""
     parameters = _lambda_parameters(name)
     here = [c for c in _prefer_unit(symbol, lambdas) if c[1].kind == "lambda"]
     fitting = here if parameters is None else [c for c in here if _accepts_count(c[1], parameters)]
     if fitting:
         alike = _select_most_similar(parameters or (), fitting)
-        how, found = _conclude(
+        how, found = _choose_candidates(
             _order_candidates(symbol, alike if parameters is None else _select_by_ordinal(name, alike)), max_count
         )
-        is_implicit = how is How.DEFINITION and name.is_special_member_of_lambda
-        return (How.CLASS if is_implicit else how), found
+        is_implicit = how is LocationEvidence.DEFINITION and name.is_special_member_of_lambda
+        return (LocationEvidence.CLASS if is_implicit else how), found
     key = key_of(name)
     while key and key[-1] == LAMBDA:
         key = key[:-1]
     enclosing = _order_candidates(symbol, _prefer_unit(symbol, _filter_by_path(symbol, key, candidates)))
-    return (How.CANDIDATES, enclosing[:max_count]) if enclosing else (None, ())
+    return (LocationEvidence.CANDIDATES, enclosing[:max_count]) if enclosing else (None, ())
 
 
 def _lambda_parameters(name: Name) -> tuple[str, ...] | None:
@@ -258,7 +261,7 @@ def _filter_by_types(
         return [(each, 0) for each in candidates]
     arguments = [argument for part in name.parts if part.arguments for argument in split_parameters(part.arguments)]
     enclosing = tuple(part.text for part in name.parts[:-1])
-    known = Known(cache(lambda written: _is_class(written, enclosing, classes_named)), frozenset(arguments))
+    known = SymbolFacts(cache(lambda written: _is_class(written, enclosing, classes_named)), frozenset(arguments))
     if all(each[1].parameters is None for each in candidates):  # defined by macros
         return [(each, 0) for each in candidates]
     fits = [(each, score_parameters(parameters, _definition_parameters(each[1]) or (), known)) for each in candidates]

@@ -15,7 +15,7 @@ from enum import Enum, auto
 from pathlib import Path, PurePath
 from threading import Lock
 
-from framedex.lazy import Recall, compiled_on_use
+from framedex.lazy import TextCache, compiled_on_use
 from framedex.model import Definition, Language
 from framedex.nativepart import NoNativePartError
 from framedex.path_resolution.files import FoundFile, find_file
@@ -40,7 +40,7 @@ _SCOPES = frozenset(("function", "method", "class"))
 _BODIES = frozenset(("function", "method"))
 
 
-class Fit(Enum):
+class OutlineMatch(Enum):
     """Whether a file agrees with a text that refers to it."""
 
     FITS = auto()
@@ -49,7 +49,7 @@ class Fit(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class _Extent:
+class _DefinitionExtent:
     """The lines of a Python definition: from its first decorator, with the last line before its body."""
 
     begin: int
@@ -63,15 +63,15 @@ class Outline:
 
     `texts` are hashes of the stripped lines of a Python file, and `content` is the hash of the file (0: unknown).
     Hashes are valid in this process only. `lines` counts the lines, without an empty one after the last line break.
-    `silent` has the 1-based lines on which no Python can run. `definitions` is None for an unsupported language.
-    `is_sound`: the file was parsed completely.
+    `non_executable_lines` has the 1-based lines on which no Python can run. `definitions` is None for an unsupported
+    language. `is_sound`: the file was parsed completely.
     """
 
     language: str | None
     lines: int
     definitions: Sequence[Named] | None = None
-    silent: frozenset[int] = frozenset()
-    extents: Sequence[_Extent] = ()
+    non_executable_lines: frozenset[int] = frozenset()
+    extents: Sequence[_DefinitionExtent] = ()
     is_sound: bool = True
     texts: Sequence[int] = ()
     content: int = 0
@@ -81,33 +81,33 @@ class Outline:
         """The approximate memory use in bytes."""
         return (
             _BYTES_PER_DEFINITION * len(self.definitions or ())
-            + _BYTES_PER_LINE * len(self.silent)
+            + _BYTES_PER_LINE * len(self.non_executable_lines)
             + 8 * len(self.texts)
         )
 
-    def fit(self, function: str, line: int, language: Language | None, source: str = "") -> Fit:
+    def fit(self, function: str, line: int, language: Language | None, source: str = "") -> OutlineMatch:
         """Whether the function of a frame (empty if unnamed) can have been at a line.
 
         `source` is the source line quoted in the text, empty if none is quoted.
         """
         is_quoted = bool(source) and line <= len(self.texts)
         if is_quoted and self.texts[line - 1] != hash(source.strip()):
-            return Fit.CONTRADICTS
+            return OutlineMatch.CONTRADICTS
         verdict = self._check(function, line, language)
-        return Fit.FITS if is_quoted and verdict is Fit.UNKNOWN else verdict
+        return OutlineMatch.FITS if is_quoted and verdict is OutlineMatch.UNKNOWN else verdict
 
-    def _check(self, function: str, line: int, language: Language | None) -> Fit:
+    def _check(self, function: str, line: int, language: Language | None) -> OutlineMatch:
         if line > max(self.lines + (not function), 1):  # parsers report a missing token at the end of a file
-            return Fit.CONTRADICTS
+            return OutlineMatch.CONTRADICTS
         if not function or self.definitions is None:
-            return Fit.UNKNOWN
+            return OutlineMatch.UNKNOWN
         if self.language == "python" and language is not Language.NATIVE:
             return self._check_python(function, line)
         if self.language == "cpp" and language is not Language.PYTHON:
             return self._check_cpp(function, line)
-        return Fit.UNKNOWN
+        return OutlineMatch.UNKNOWN
 
-    def defined(self, function: str) -> list[Definition]:
+    def functions_named(self, function: str) -> list[Definition]:
         """The functions with this name in the file."""
         definitions = self.definitions or ()
         if self.language == "python":
@@ -120,7 +120,7 @@ class Outline:
         wanted = _lookup_key(function)
         return [each for short, each in definitions if short == wanted and each.kind in _BODIES]
 
-    def around(self, function: str, line: int) -> tuple[str, int] | None:
+    def function_around(self, function: str, line: int) -> tuple[str, int] | None:
         """The qualified name of the Python function with this name around a line, and its first decorator's line."""
         path = _name_parts(function)
         bodies = [each for each in self.extents if each.definition.kind in _BODIES]
@@ -129,37 +129,37 @@ class Outline:
         innermost = max(named, key=lambda each: each.begin, default=None)
         return None if innermost is None else (innermost.definition.name, innermost.begin)
 
-    def _check_python(self, function: str, line: int) -> Fit:
-        if line in self.silent and line > 1:  # line 1 is the start of the module, even if silent
-            return Fit.CONTRADICTS
+    def _check_python(self, function: str, line: int) -> OutlineMatch:
+        if line in self.non_executable_lines and line > 1:  # line 1 is the start of the module, even if silent
+            return OutlineMatch.CONTRADICTS
         path = _name_parts(function)
         while path and _UNNAMED.fullmatch(path[-1]):  # it runs within its enclosing function
             path = path[:-1]
         path = path[-1:] if path[-1:] == ("<lambda>",) else path  # a lambda in a default value is outside its function
         if not path or not all(_NAME.fullmatch(part) for part in path):
-            return Fit.UNKNOWN
+            return OutlineMatch.UNKNOWN
         around = [each for each in self.extents if each.begin <= line <= each.definition.end_line]
         # The header runs in the enclosing scope, but the function's code object also begins there.
         inside = [each for each in around if each.definition.kind in _SCOPES and line > each.header_end]
         if path == ("<module>",):
-            return Fit.CONTRADICTS if inside else Fit.FITS
+            return OutlineMatch.CONTRADICTS if inside else OutlineMatch.FITS
         if inside:
             innermost = max(each.definition.line for each in inside)
             around = [each for each in around if each.definition.line >= innermost]
         if any(_is_same_name(path, _name_parts(each.definition.name)) for each in around):
-            return Fit.FITS
-        return Fit.CONTRADICTS if self.is_sound else Fit.UNKNOWN
+            return OutlineMatch.FITS
+        return OutlineMatch.CONTRADICTS if self.is_sound else OutlineMatch.UNKNOWN
 
-    def _check_cpp(self, function: str, line: int) -> Fit:
+    def _check_cpp(self, function: str, line: int) -> OutlineMatch:
         wanted = _lookup_key(function)
         same = [each for short, each in self.definitions or () if short == wanted and each.kind != "declaration"]
         if any(each.line - _HEAD_LINES <= line <= each.end_line for each in same):
-            return Fit.FITS
+            return OutlineMatch.FITS
         functions = same
         if not same and not wanted.startswith("operator"):  # debug information names a lambda `operator()`
             functions = [each for _, each in self.definitions or () if each.line < line <= each.end_line]
         is_elsewhere = self.is_sound and any(each.kind in _BODIES for each in functions)
-        return Fit.CONTRADICTS if is_elsewhere else Fit.UNKNOWN
+        return OutlineMatch.CONTRADICTS if is_elsewhere else OutlineMatch.UNKNOWN
 
 
 def read_outline(path: str, known: Callable[[str], Known | None] = lambda path: None) -> Outline | None:
@@ -190,10 +190,10 @@ class Outlines:
 
     def __init__(self, max_bytes: int = 32 << 20) -> None:
         """`most` limits the memory for outlines, in bytes, approximately."""
-        self._outlines: Recall[str, tuple[FoundFile, Outline | None]] = Recall(max_bytes)
+        self._outlines: TextCache[str, tuple[FoundFile, Outline | None]] = TextCache(max_bytes)
         self._lock = Lock()
 
-    def of(self, path: str, known: Callable[[str], Known | None] = lambda path: None) -> Outline | None:
+    def outline_of(self, path: str, known: Callable[[str], Known | None] = lambda path: None) -> Outline | None:
         """The current outline of a file; None if it is unreadable or too large. `known` as for `read_outline`."""
         file = find_file(path)
         cached = self._outlines.get(path)
@@ -258,10 +258,10 @@ def _is_silent(line: str) -> bool:
     return not text or (text.startswith("#") and "{" not in text)
 
 
-def _find_extent(definition: Definition, lines: Sequence[str]) -> _Extent:
+def _find_extent(definition: Definition, lines: Sequence[str]) -> _DefinitionExtent:
     if definition.kind not in _SCOPES:
-        return _Extent(definition.line, definition.end_line, definition)
-    return _Extent(_first_decorator(definition.line, lines), _header_end(definition, lines), definition)
+        return _DefinitionExtent(definition.line, definition.end_line, definition)
+    return _DefinitionExtent(_first_decorator(definition.line, lines), _header_end(definition, lines), definition)
 
 
 def _first_decorator(line: int, lines: Sequence[str]) -> int:

@@ -58,7 +58,7 @@ _REPEATING_FUNCTIONS = frozenset({"map", "filter", "starmap", "reduce", "functoo
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StatementPart:
     """A statement, or the header of a compound one; `last_line` is inclusive.
 
     `repeats`: it contains a comprehension or `map`. `is_certain`: each run of the block reaches it.
@@ -72,19 +72,19 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class StatementBlock:
     """Statements that run one after another, in line order; compound statements are split into parts."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[StatementPart, ...]
 
     def place(self, line: int) -> int:
         """The index of the part that contains a line, plus 1; 0 if none does."""
         found = [place for place, part in enumerate(self.parts, 1) if part.first_line <= line <= part.last_line]
         return found[-1] if found else 0
 
-    def part(self, place: int) -> Part | None:
+    def part(self, index: int) -> StatementPart | None:
         """The part at a place; None at place 0."""
-        return self.parts[place - 1] if place else None
+        return self.parts[index - 1] if index else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class SourceLoop:
 
     line: int
     last_line: int
-    body: Block
+    body: StatementBlock
     is_while: bool
     is_in_generator: bool
 
@@ -102,7 +102,7 @@ class SourceLoop:
 class Scope:
     """The code of one function, class or module: all its statements, and its loops."""
 
-    block: Block
+    block: StatementBlock
     loops: tuple[SourceLoop, ...]
 
     def loops_around(self, line: int) -> list[SourceLoop]:
@@ -136,21 +136,23 @@ class PythonScopes:
 
 def _build_scope(code: Iterable[Sequence[ast.stmt] | ast.Lambda]) -> Scope:
     """All code with one name and first line, such as two lambdas."""
-    parts: list[Part] = []
+    parts: list[StatementPart] = []
     loops: list[SourceLoop] = []
     for each in code:
         if isinstance(each, ast.Lambda):
-            parts.append(Part(each.lineno, _last_line(each), False, _has_repetition([each.body]), is_certain=True))
+            parts.append(
+                StatementPart(each.lineno, _last_line(each), False, _has_repetition([each.body]), is_certain=True)
+            )
             continue
         parts += _split_block(each)
         nodes = list(_walk_scope(each))
         is_generator = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes)
         for node in nodes:
             if isinstance(node, _Loop):
-                body = Block(tuple(_split_block(node.body)))
+                body = StatementBlock(tuple(_split_block(node.body)))
                 last_line = _last_line(node.body[-1])
                 loops.append(SourceLoop(node.lineno, last_line, body, isinstance(node, ast.While), is_generator))
-    return Scope(Block(tuple(parts)), tuple(loops))
+    return Scope(StatementBlock(tuple(parts)), tuple(loops))
 
 
 def _walk_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
@@ -163,20 +165,22 @@ def _walk_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
             pending.extend(ast.iter_child_nodes(node))
 
 
-def _split_block(statements: Sequence[ast.stmt]) -> Iterator[Part]:
+def _split_block(statements: Sequence[ast.stmt]) -> Iterator[StatementPart]:
     """The parts of a block, without recursion: nested `elif`s may exceed Python's recursion limit."""
     pending = [*_with_certainty(statements, is_certain=True)][::-1]
     while pending:
         statement, is_certain = pending.pop()
         last_line = _last_line(statement)
         if isinstance(statement, _Loop):
-            yield Part(statement.lineno, last_line, is_loop=True, repeats=False, is_certain=is_certain)
+            yield StatementPart(statement.lineno, last_line, is_loop=True, repeats=False, is_certain=is_certain)
             pending += [(each, False) for each in reversed(statement.orelse)]
             continue
         inner = _inner_blocks(statement)
         end = min([last_line, *(block[0].lineno - 1 for block in inner)])
         expressions = [each for each in ast.iter_child_nodes(statement) if not isinstance(each, ast.stmt)]
-        yield Part(first_line(statement), max(end, statement.lineno), False, _has_repetition(expressions), is_certain)
+        yield StatementPart(
+            first_line(statement), max(end, statement.lineno), False, _has_repetition(expressions), is_certain
+        )
         for block in reversed(inner):
             is_reached = isinstance(statement, ast.With | ast.AsyncWith) or block is getattr(statement, "body", ())
             is_reached = is_reached and not isinstance(statement, ast.If | ast.Match)

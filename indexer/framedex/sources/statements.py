@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 
-from framedex.lazy import Recall
+from framedex.lazy import TextCache
 from framedex.nativepart import NoNativePartError
 from framedex.path_resolution.files import FoundFile
 from framedex.regularfile import read_regular
@@ -21,7 +21,7 @@ class Statements:
 
     def __init__(self, max_bytes: int = 32 << 20) -> None:
         """`most` limits the memory for statements, in bytes, approximately."""
-        self._statements: Recall[str, tuple[FoundFile, Mapping[int, tuple[int, ...]]]] = Recall(max_bytes)
+        self._statements: TextCache[str, tuple[FoundFile, Mapping[int, tuple[int, ...]]]] = TextCache(max_bytes)
         self._lock = Lock()
 
     def lines_of_statements(self, file: FoundFile, line: int, macros: Callable[[], str]) -> tuple[int, ...]:

@@ -99,7 +99,7 @@ class Type:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class SymbolFacts:
     """Facts about a symbol other than its parameters.
 
     `is_class` returns whether a written type may mean a class. `arguments` has the template arguments of the function
@@ -111,19 +111,20 @@ class Known:
 
     @property
     def is_template(self) -> bool:
+        """Whether the function or one of its classes has template arguments."""
         return bool(self.arguments)
 
 
-class Fit(NamedTuple):
+class ParameterScore(NamedTuple):
     """The total score of parameters; `is_doubtful`: one matches only if its type is not the class with that name."""
 
     score: float
     is_doubtful: bool = False
 
 
-def score_parameters(wanted: Sequence[str], written: Sequence[str], known: Known) -> Fit | None:
+def score_parameters(wanted: Sequence[str], written: Sequence[str], known: SymbolFacts) -> ParameterScore | None:
     """Return the score of written parameters against a symbol's; None if one cannot have the symbol's type."""
-    comparison = _Comparison(known)
+    comparison = _ParameterComparison(known)
     total = 0.0
     for i, (wanted_text, written_text) in enumerate(zip(wanted, written, strict=False)):
         if is_pack(written_text):
@@ -133,7 +134,7 @@ def score_parameters(wanted: Sequence[str], written: Sequence[str], known: Known
         if found == IMPOSSIBLE:
             return None
         total += found
-    return Fit(total, comparison.is_doubtful)
+    return ParameterScore(total, comparison.is_doubtful)
 
 
 def is_pack(parameter: str) -> bool:
@@ -151,10 +152,10 @@ def _is_pack(parameter: str) -> bool:
     return False
 
 
-class _Comparison:
+class _ParameterComparison:
     """The comparison of one written parameter list with a symbol's."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: SymbolFacts) -> None:
         self._known = known
         self.is_doubtful = False
         self._meanings: dict[str, Type] = {}  # the type of each unknown name

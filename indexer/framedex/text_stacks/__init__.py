@@ -10,13 +10,13 @@ Invariants:
 - Lines of one form are parsed once (`native/line_scanner/`). The notes are the same without that cache.
 """
 
-from framedex.text_stacks.model import Format, Part, PartKind, Place, Reading, TextFrame, TextStack
+from framedex.text_stacks.model import ParsedText, PartKind, StackFormat, TextFrame, TextLocation, TextPart, TextStack
 
-__all__ = ["Format", "Part", "PartKind", "Place", "Reading", "TextFrame", "TextStack", "read"]
+__all__ = ["ParsedText", "PartKind", "StackFormat", "TextFrame", "TextLocation", "TextPart", "TextStack", "read"]
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> ParsedText:
     r"""Return the stacks of a text with `\n` line endings. Never raises: skipped lines are reported as problems."""
-    from framedex.text_stacks import detect  # a slow import: servers start without it
+    from framedex.text_stacks import detect
 
     return detect.read(text)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from framedex.text_stacks.lines import BLANK, LONGEST_LINE, Asked, Lines, create_readers, line_scanner
-from framedex.text_stacks.model import Format, Piece, Reader, Reading, TextFrame, TextStack
+from framedex.text_stacks.lines import BLANK, LONGEST_LINE, LineAssigner, ReaderSelection, create_readers, line_scanner
+from framedex.text_stacks.model import ParsedLine, ParsedText, Reader, StackFormat, TextFrame, TextStack
 from framedex.text_stacks.readers.addresses import LINK_TITLE, MemoryMaps
 
 MOST_FRAMES = 200_000
@@ -20,7 +20,7 @@ MOST_FRAMES = 200_000
 _BLOCK = 1 << 17  # characters scanned for triggers at once
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> ParsedText:
     r"""Return the stacks of a text with `\n` line endings. Never raises: skipped lines are reported as problems."""
     collector = _Collector(create_readers(text))
     for first, block in _blocks(text):
@@ -46,14 +46,14 @@ class _Collector:
     """Joins the pieces found by readers into stacks."""
 
     def __init__(self, readers: list[Reader]) -> None:
-        self._reader_choice = Asked(readers)
+        self._reader_choice = ReaderSelection(readers)
         self._places = readers[-1:]
         self._scanner = line_scanner()
         self._stacks: list[TextStack] = []
         self._problems: list[str] = []
         self._found = 0
-        self._lines = Lines()
-        self._format = Format.PLAIN
+        self._lines = LineAssigner()
+        self._format = StackFormat.PLAIN
         self._title = ""
         self._innermost_first = True
         self._first = self._last = 0
@@ -64,14 +64,14 @@ class _Collector:
         """Whether the frame limit `MOST_FRAMES` is reached."""
         return self._found >= MOST_FRAMES
 
-    def reading(self) -> Reading:
+    def reading(self) -> ParsedText:
         """Close the open stack and return the stacks and problems found."""
         self._close()
         if self.is_full:
             self._problems.append(
                 f"There are more than {MOST_FRAMES:,} frames; after line {self._last + 1} none was read."
             )
-        return Reading(tuple(_drop_duplicate_links(self._stacks)), tuple(self._problems))
+        return ParsedText(tuple(_drop_duplicate_links(self._stacks)), tuple(self._problems))
 
     def add_block(self, first: int, block: str) -> None:
         """Parse a block of lines. Lines on which no stack can begin cost little."""
@@ -117,7 +117,7 @@ class _Collector:
             self._title = meaning.piece.closing_title
             self._finish_stack()
 
-    def _add_piece(self, piece: Piece) -> None:
+    def _add_piece(self, piece: ParsedLine) -> None:
         if piece.opening_title is not None:
             self._title = piece.opening_title
         if piece.frames or not self._frames:

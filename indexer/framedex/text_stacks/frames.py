@@ -14,16 +14,16 @@ from typing import NamedTuple
 
 from framedex.lazy import compiled_on_use
 from framedex.model import Language
-from framedex.text_stacks.model import Format, Part, PartKind, Place, TextFrame
+from framedex.text_stacks.model import PartKind, StackFormat, TextFrame, TextLocation, TextPart
 
 
-def parts_of_match(number: int, match: re.Match[str], shift: int = 0) -> tuple[Part, ...]:
+def parts_of_match(number: int, match: re.Match[str], shift: int = 0) -> tuple[TextPart, ...]:
     """Return the named groups of a match as parts, from left to right; columns are moved right by `shift`."""
     found = []
     for kind, group in _groups_of_kinds(match.re):
         start, end = match.span(group)
         if start < end:
-            found.append(Part(kind, number, start + shift, end + shift))
+            found.append(TextPart(kind, number, start + shift, end + shift))
     return tuple(sorted(found, key=_start_of)) if len(found) > 1 else tuple(found)
 
 
@@ -36,11 +36,13 @@ def _groups_of_kinds(pattern: re.Pattern[str]) -> tuple[tuple[PartKind, int], ..
     return tuple((kind, pattern.groupindex[kind.value]) for kind in PartKind if kind.value in pattern.groupindex)
 
 
-def parse_place(path: str | None, line: str | None, column: str | None = None, function: str = "") -> Place | None:
+def parse_place(
+    path: str | None, line: str | None, column: str | None = None, function: str = ""
+) -> TextLocation | None:
     """Return a location from its texts; None if the path or the line is missing."""
     if not path or not line or not int(line):
         return None
-    return Place(path, int(line), int(column or 0), function)
+    return TextLocation(path, int(line), int(column or 0), function)
 
 
 def text_columns(line: str) -> tuple[int, int]:
@@ -83,7 +85,7 @@ def find_source_at_end(text: str) -> tuple[int, int, re.Match[str]] | None:
 
 
 def frame_of_match(
-    form: Format,
+    form: StackFormat,
     number: int,
     match: re.Match[str],
     language: Language | None = None,
@@ -148,7 +150,7 @@ _ADDRESS = compiled_on_use(r"0x[0-9a-fA-F]+")
 
 
 def build_native_frame(
-    form: Format, line_number: int, line: str, bounds: Span, spans: Spans, *, number: int | None = None
+    form: StackFormat, line_number: int, line: str, bounds: Span, spans: Spans, *, number: int | None = None
 ) -> TextFrame:
     """Return a frame on one line, with a part for each span that has a known value. Source line 0 means no location."""
     known = {kind: span for kind, span in spans.items() if line[slice(*span)] not in _UNKNOWN_VALUES}
@@ -156,10 +158,10 @@ def build_native_frame(
     if name is not None and line.startswith("0x", name[0]) and _ADDRESS.fullmatch(line, *name):
         del known[PartKind.FUNCTION]
     texts = {kind: line[slice(*span)] for kind, span in known.items()}
-    parts = [Part(kind, line_number, *span) for kind, span in known.items()]
+    parts = [TextPart(kind, line_number, *span) for kind, span in known.items()]
     place = None
     if PartKind.PATH in texts and int(texts.get(PartKind.LINE, "0")):
-        place = Place(texts[PartKind.PATH], int(texts[PartKind.LINE]), int(texts.get(PartKind.COLUMN, "0")))
+        place = TextLocation(texts[PartKind.PATH], int(texts[PartKind.LINE]), int(texts.get(PartKind.COLUMN, "0")))
     return TextFrame(
         form,
         line_number,
@@ -217,5 +219,5 @@ def strip_span(text: str, start: int, end: int) -> Span:
     return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip()) if piece.strip() else start
 
 
-def _shift_span(span: Span, by: int) -> Span:
-    return span[0] + by, span[1] + by
+def _shift_span(span: Span, shift: int) -> Span:
+    return span[0] + shift, span[1] + shift

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from framedex.nativepart import NoNativePartError
 from framedex.releases.statements import StatedReleases
 from framedex.text_stacks.log_text import PREFIX_START_CHARACTERS, find_text_end, find_text_start, log_source
-from framedex.text_stacks.model import Format, Piece, Reader, TextFrame
+from framedex.text_stacks.model import ParsedLine, Reader, StackFormat, TextFrame
 from framedex.text_stacks.readers.addresses import AddressLines
 from framedex.text_stacks.readers.backtraces import BacktraceLines, SymbolLists
 from framedex.text_stacks.readers.compiled_programs import HloText, MlirText
 from framedex.text_stacks.readers.formatted_tracebacks import IPythonText, PytestText, RichBoxes
-from framedex.text_stacks.readers.locations import PlacesInLines, TraceText
+from framedex.text_stacks.readers.locations import LocationsInText, TraceText
 from framedex.text_stacks.readers.native_reports import KernelTraces, MinidumpStacks, ValgrindLines, WindowsStacks
 from framedex.text_stacks.readers.numbered_frames import NumberedLines
 from framedex.text_stacks.readers.other_languages import (
@@ -70,7 +70,7 @@ _READERS: tuple[type[Reader], ...] = (
     BpfMaps,
     JvmErrors,
     HandlerCrashes,
-    PlacesInLines,
+    LocationsInText,
 )
 
 
@@ -109,7 +109,7 @@ def _build_scanner(needles: Sequence[bytes], word_needles: Sequence[bytes]) -> _
     return _scanner.LineScanner(needles, word_needles)
 
 
-class Asked:
+class ReaderSelection:
     """Selects the readers to call for each line of one text."""
 
     def __init__(self, readers: Sequence[Reader]) -> None:
@@ -127,24 +127,24 @@ class Asked:
         return self._readers if self._rare_scanner.holds(line) else self._common
 
 
-class Meaning(NamedTuple):
+class LineRole(NamedTuple):
     """The role of a line in its stack. A line with neither `piece` nor `longer` belongs to the stack but adds no frame.
 
     `begins`: the previous stack ended before this line. `longer` replaces the last frame.
     """
 
-    piece: Piece | None = None
+    piece: ParsedLine | None = None
     extended_frame: TextFrame | None = None
     begins_stack: bool = False
 
 
-_BELONGS = Meaning()
+_BELONGS = LineRole()
 
-BLANK = Meaning()
-"""A blank line, with any indentation. It ends no stack, and belongs to one only if more lines of it follow."""
+BLANK = LineRole()
+"""A blank line, with any indentation. It does not end a stack, and belongs to it only if more of its lines follow."""
 
 
-class State(NamedTuple):
+class OpenStack(NamedTuple):
     """The reader and the last frame of the open stack, and the source of the line on which that frame begins.
 
     The source is the process or thread that wrote the line, from its log prefix.
@@ -155,7 +155,7 @@ class State(NamedTuple):
     source: str
 
 
-class Lines:
+class LineAssigner:
     """Assigns the lines of one text to stacks. Of the open stack it keeps only the last frame."""
 
     def __init__(self) -> None:
@@ -169,15 +169,15 @@ class Lines:
         return self._reader is not None
 
     @property
-    def state(self) -> State:
+    def state(self) -> OpenStack:
         """The parser state beside the readers' own state. It can be set to an earlier value."""
-        return State(self._reader, self._last, self._source)
+        return OpenStack(self._reader, self._last, self._source)
 
     @state.setter
-    def state(self, state: State) -> None:
+    def state(self, state: OpenStack) -> None:
         self._reader, self._last, self._source = state
 
-    def assign(self, candidates: Sequence[Reader], number: int, line: str) -> Meaning | None:
+    def assign(self, candidates: Sequence[Reader], number: int, line: str) -> LineRole | None:
         """Return the role of the next line, given the open stack and the readers `asked`; None if it is in no stack.
 
         Nothing begins on a line without triggers, so `asked` may be empty for it.
@@ -190,13 +190,13 @@ class Lines:
             if not text or text.isspace():
                 return BLANK
             # A location on the previous line says nothing about this line.
-            if type(current) is not PlacesInLines:
+            if type(current) is not LocationsInText:
                 meaning = self._assign_within_stack(current, candidates, number, line, start)
                 if meaning is not None:
                     return meaning
         for reader in candidates:
             is_current = reader is current
-            if is_current and type(reader) is not PlacesInLines:
+            if is_current and type(reader) is not LocationsInText:
                 continue
             piece = _parse_text_of_line(reader, number, line, start, is_current)
             if piece is not None:
@@ -208,7 +208,7 @@ class Lines:
 
     def _assign_within_stack(
         self, current: Reader, candidates: Sequence[Reader], number: int, line: str, start: int
-    ) -> Meaning | None:
+    ) -> LineRole | None:
         """Return the role of a line in the open stack, or in another stack that begins within it."""
         piece = (
             current.parse_line(number, line, inside=True)
@@ -229,7 +229,7 @@ class Lines:
                 return None
         # A line that is a complete frame neither continues nor annotates another frame.
         for reader in candidates:
-            if reader is not current and type(reader) is not PlacesInLines:
+            if reader is not current and type(reader) is not LocationsInText:
                 stranger = _parse_text_of_line(reader, number, line, start, False)
                 if stranger is not None and stranger.frames and _begins_with_frame(stranger, line, start):
                     self.close()
@@ -237,13 +237,13 @@ class Lines:
         if longer is None:
             return _BELONGS
         self._last = _shift_columns(longer, number, start)
-        return Meaning(extended_frame=self._last)
+        return LineRole(extended_frame=self._last)
 
     def close(self) -> None:
         """Close the open stack."""
         self._reader = self._last = None
 
-    def _accept_piece(self, reader: Reader, piece: Piece, prefix: str) -> Meaning:
+    def _accept_piece(self, reader: Reader, piece: ParsedLine, prefix: str) -> LineRole:
         begins = self._reader is None or piece.opening_title is not None or _starts_another_stack(self._last, piece)
         if begins:
             self._reader, self._last = reader, None
@@ -251,12 +251,12 @@ class Lines:
             self._last, self._source = piece.frames[-1], log_source(prefix)
         if piece.closing_title is not None:
             self.close()
-        return Meaning(piece, begins_stack=begins)
+        return LineRole(piece, begins_stack=begins)
 
 
-def _parse_text_of_line(reader: Reader, number: int, line: str, start: int, inside: bool) -> Piece | None:
+def _parse_text_of_line(reader: Reader, number: int, line: str, start: int, inside: bool) -> ParsedLine | None:
     """Return what a reader finds on a line from column `start` on. Locations may also be in the log prefix."""
-    if not start or type(reader) is PlacesInLines:
+    if not start or type(reader) is LocationsInText:
         return reader.parse_line(number, line, inside=inside)
     piece = reader.parse_line(number, line[start:], inside=inside)
     if piece is None or not piece.frames:
@@ -277,18 +277,18 @@ def _shift_columns(frame: TextFrame, number: int, start: int) -> TextFrame:
     return replace(frame, start=first, end=last, parts=parts)
 
 
-def _begins_with_frame(piece: Piece, line: str, start: int) -> bool:
+def _begins_with_frame(piece: ParsedLine, line: str, start: int) -> bool:
     """Whether a line's text begins with the first frame of a piece."""
     first = piece.frames[0].start
     return first == start or line[start:first].isspace()
 
 
-def _starts_another_stack(last: TextFrame | None, piece: Piece) -> bool:
+def _starts_another_stack(last: TextFrame | None, piece: ParsedLine) -> bool:
     """Whether a frame is the first of another stack. backward-cpp counts down to 0, which continues the same stack."""
     if last is None or not last.number or not piece.frames:
         return False
     number = piece.frames[0].number
-    if piece.format is Format.TRACE:  # framedex counts from 1, earlier versions from 0
+    if piece.format is StackFormat.TRACE:  # framedex counts from 1, earlier versions from 0
         return number in (0, 1)
     return number == 0 and (piece.innermost_first or last.number != 1)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from framedex.model import Language
 
 
-class Format(StrEnum):
+class StackFormat(StrEnum):
     """A text format of stacks. The values are shown to users."""
 
     TRACE = "framedex trace"
@@ -78,7 +78,7 @@ class PartKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TextPart:
     """A part of a frame's text, on one line; columns are half-open."""
 
     kind: PartKind
@@ -88,7 +88,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextLocation:
     """A source location as printed in a text. The file may not exist on this machine."""
 
     path: str
@@ -110,15 +110,15 @@ class TextFrame:
     - `ffi_target` and `ffi_stage` name the FFI handler that crashed, if the frame called one.
     """
 
-    format: Format
+    format: StackFormat
     first_line: int
     start: int
     last_line: int
     end: int
-    parts: tuple[Part, ...] = ()
+    parts: tuple[TextPart, ...] = ()
     number: int | None = None
     function: str = ""
-    place: Place | None = None
+    place: TextLocation | None = None
     language: Language | None = None
     address: int | None = None
     is_return_address: bool = False
@@ -127,7 +127,7 @@ class TextFrame:
     function_offset: int | None = None
     build_id: str = ""
     labels: tuple[str, ...] = ()
-    outward: tuple[Place, ...] = ()
+    outward: tuple[TextLocation, ...] = ()
     is_alternative: bool = False
     text_offset: int | None = None
     ffi_target: str = ""
@@ -143,7 +143,7 @@ class TextFrame:
 class TextStack:
     """Frames in text order, and the range of lines that belong to the stack (headings and source lines included)."""
 
-    format: Format
+    format: StackFormat
     title: str
     first_line: int
     last_line: int
@@ -152,7 +152,7 @@ class TextStack:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedText:
     """The stacks of a text, in text order, and the problems found, as sentences."""
 
     stacks: tuple[TextStack, ...]
@@ -165,14 +165,14 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ParsedLine:
     """The content of one line in a format: `begins` and `ends` are titles of a stack that begins or ends on the line.
 
     `depends_on_values`: the content depends on the values of numbers in the line, or on earlier tables. Then similar
     lines may have different content.
     """
 
-    format: Format
+    format: StackFormat
     frames: tuple[TextFrame, ...] = ()
     opening_title: str | None = None
     closing_title: str | None = None
@@ -195,10 +195,10 @@ class Reader(Protocol):
     def state_attributes(self) -> tuple[str, ...]:
         """The names of attributes, with immutable values, that carry state from earlier lines to later ones.
 
-        If the content of a line depends on any other state, its piece sets `Piece.depends_on_values`.
+        If the content of a line depends on any other state, its piece sets `ParsedLine.depends_on_values`.
         """
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the content of the line in this format; `inside`: the line is within a stack begun by this reader."""
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:

@@ -10,13 +10,21 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from framedex.lazy import Recall
+from framedex.lazy import TextCache
 from framedex.model import Language
 from framedex.nativepart import _scanner
 from framedex.releases.statements import StatedReleases
-from framedex.text_stacks.lines import LONGEST_LINE, Asked, Lines, PlainScanner, State, create_readers, line_scanner
+from framedex.text_stacks.lines import (
+    LONGEST_LINE,
+    LineAssigner,
+    OpenStack,
+    PlainScanner,
+    ReaderSelection,
+    create_readers,
+    line_scanner,
+)
 from framedex.text_stacks.log_text import remove_escapes
-from framedex.text_stacks.model import Format, Part, PartKind, Reader, TextFrame
+from framedex.text_stacks.model import PartKind, Reader, StackFormat, TextFrame, TextPart
 from framedex.text_stacks.source_lookup.frame_context import callee_of
 
 _LONGEST_BYTES = 4 * LONGEST_LINE
@@ -38,7 +46,7 @@ _TEXT_KINDS = frozenset(
 Spans = list[tuple[int, int]]
 
 
-class _Counted(NamedTuple):
+class _NoteInputs(NamedTuple):
     """The byte ranges of a line that determine its note (see `LineMemory`); empty if the line never has a note."""
 
     determining: Spans
@@ -48,7 +56,7 @@ class _Counted(NamedTuple):
     """Whether the note also depends on the previous frame, which this one calls."""
 
 
-class Notes(Protocol):
+class NoteSource(Protocol):
     """Provides the note for the frames on a line. An empty note means there is nothing to report."""
 
     def cached_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
@@ -58,7 +66,7 @@ class Notes(Protocol):
         """Return the note; may be slow."""
 
 
-class Unnoted(Protocol):
+class SkipRules(Protocol):
     """Decides which frames never have a note, without a look-up per frame."""
 
     def may_have_note(self, frame: TextFrame) -> bool:
@@ -71,13 +79,13 @@ class Unnoted(Protocol):
         """
 
     def is_unresolvable(self, path: str) -> bool:
-        """Whether a path of such a frame does not resolve, as long as the names stay the same."""
+        """Whether the path of such a frame has no local file, until the known names change."""
 
     def names(self) -> Sequence[str] | None:
         """Return texts with the words of every known name; None if unchanged since the last call."""
 
 
-class _Read(NamedTuple):
+class _LineFrames(NamedTuple):
     """The frames begun or completed on a line, and whether similar lines give the same result."""
 
     frames: Sequence[TextFrame]
@@ -86,8 +94,8 @@ class _Read(NamedTuple):
     """The previous frame, which the first of `frames` calls."""
 
 
-class _Taken(NamedTuple):
-    """The frames to annotate on a line, as in `_Read`, and what to cache.
+class _FramesToNote(NamedTuple):
+    """The frames to annotate on a line, as in `_LineFrames`, and what to cache.
 
     `is_kept`: cache the note. `has_frame`: the last frame is now one of this line.
     """
@@ -98,7 +106,7 @@ class _Taken(NamedTuple):
     has_frame: bool = False
 
 
-class NotedLog:
+class AnnotatedLog:
     """Takes a log in blocks of any size and yields it with notes; one object per log.
 
     The output does not depend on the block boundaries. An incomplete line is passed on unchanged, and parsed when its
@@ -107,29 +115,29 @@ class NotedLog:
 
     def __init__(
         self,
-        notes: Notes,
+        notes: NoteSource,
         releases: StatedReleases | None = None,
-        unnoted: Unnoted | None = None,
+        unnoted: SkipRules | None = None,
         most_kept: int = _MAX_CACHE_BYTES,
     ) -> None:
         """`releases` collects the releases that the log states. About `most_kept` bytes of lines are cached."""
-        self._unnoted = unnoted
+        self._skip_rules = unnoted
         self._releases = releases or StatedReleases()
-        self._most_kept = most_kept
+        self._max_cached = most_kept
         self._readers = create_readers()
-        self._reader_choice = Asked(self._readers)
+        self._reader_choice = ReaderSelection(self._readers)
         self._places = self._readers[-1]
         self._scanner = scanner = line_scanner()
         assert not isinstance(scanner, PlainScanner), "`_scanner` is there, and so is its scanner"
         self._source_notes = notes
         self._knows_names = False
         self._paths: set[str] = set()  # already checked for whether they resolve
-        self._lines = Lines()
+        self._lines = LineAssigner()
         self._memory = _scanner.LineMemory(scanner)
-        self._situations = Situations(self._memory, self._lines, self._readers)
+        self._states = ParserStates(self._memory, self._lines, self._readers)
         self._incomplete_line = bytearray()  # the visible part of the incomplete line, already passed on
         self._held_carriage_return = b""  # a carriage return that may be the first half of a line break
-        self._notes_of_words: Recall[tuple[bytes, ...], bytes] = Recall()
+        self._notes_of_words: TextCache[tuple[bytes, ...], bytes] = TextCache()
 
     def annotate(self, block: bytes) -> Iterator[bytes]:
         """Yield the block with its notes, in pieces. Bytes that are ready are yielded before a slow look-up."""
@@ -187,7 +195,7 @@ class NotedLog:
                 counted = position
                 taken = self._parse_new_line(line, has_outcome, is_worth_keeping)
             else:
-                taken = _Taken(self._frames_of_words(words))
+                taken = _FramesToNote(self._frames_of_words(words))
             frames = taken.frames
             note = self._source_notes.cached_note(frames, taken.inward) if frames else b""
             if note is None:
@@ -216,7 +224,7 @@ class NotedLog:
             self._releases.skip_lines(text.count(b"\n", begin, end))
 
     def _learn_names(self) -> None:
-        names = self._unnoted.names() if self._unnoted is not None else None
+        names = self._skip_rules.names() if self._skip_rules is not None else None
         if names is not None:
             self._memory.know_names(names)
             self._knows_names = True
@@ -226,40 +234,40 @@ class NotedLog:
         for frame in frames:
             path = frame.place.path if frame.place is not None else ""
             is_new = path and path not in self._paths and len(self._paths) < _MOST_PATHS
-            if is_new and self._unnoted is not None and self._unnoted.depends_on_name(frame):
+            if is_new and self._skip_rules is not None and self._skip_rules.depends_on_name(frame):
                 self._paths.add(path)
-                if self._unnoted.is_unresolvable(path):
+                if self._skip_rules.is_unresolvable(path):
                     self._memory.know_lost_path(path.encode("utf-8", "surrogateescape"))
 
     def _limit_cache(self) -> None:
-        if self._memory.weight > self._most_kept or len(self._situations) > _MOST_SITUATIONS:
-            self._situations.clear(self._memory.number)
+        if self._memory.weight > self._max_cached or len(self._states) > _MOST_SITUATIONS:
+            self._states.clear(self._memory.number)
 
     def _catch_up(self) -> None:
-        self._situations.catch_up(lambda number, line: self._parse_line(number, line, _displayed_text(line) or ""))
+        self._states.catch_up(lambda number, line: self._parse_line(number, line, _displayed_text(line) or ""))
 
-    def _parse_new_line(self, line: bytes, has_outcome: bool, is_worth_keeping: bool) -> _Taken:
+    def _parse_new_line(self, line: bytes, has_outcome: bool, is_worth_keeping: bool) -> _FramesToNote:
         """Return the frames begun or completed on a line, and what to cache."""
         text = _displayed_text(line)
         if text == "":
-            return _Taken()
+            return _FramesToNote()
         self._catch_up()
         number = self._memory.number
         if text is None:
             self._lines.close()
-            self._situations.read(number)
-            return _Taken()
+            self._states.read(number)
+            return _FramesToNote()
         known, depends_on_before = self._releases.count, self._releases.depends_on_lines_before
-        self._releases.take(text)
+        self._releases.read_line(text)
         depends_on_before |= self._releases.depends_on_lines_before or self._releases.depended_on_lines_before
-        before, situation = self._situations.current, self._memory.situation
+        before, situation = self._states.current, self._memory.situation
         read = self._parse_line(number + 1, line, text)
-        after = self._situations.read(number + 1)
+        after = self._states.read(number + 1)
         last = self._lines.state.last
         has_frame = last is not None and last is not before.state.last
-        taken = _Taken(read.frames, read.inward, has_outcome and is_worth_keeping, has_frame)
+        taken = _FramesToNote(read.frames, read.inward, has_outcome and is_worth_keeping, has_frame)
         if self._releases.count != known:
-            self._situations.clear(number + 1)  # notes depend on the releases
+            self._states.clear(number + 1)  # notes depend on the releases
             return taken._replace(is_cacheable=False)
         if has_outcome or not is_worth_keeping or not read.is_typical or depends_on_before:
             return taken
@@ -267,59 +275,59 @@ class NotedLog:
         self._memory.keep(situation, line, by_form, after, has_frame, *self._find_note_spans(read.frames, line, text))
         return taken._replace(is_cacheable=True)
 
-    def _parses_like_its_form(self, before: Situation, number: int, line: bytes, read: _Read) -> bool:
+    def _parses_like_its_form(self, before: ParserState, number: int, line: bytes, read: _LineFrames) -> bool:
         """Whether another line of the same form is parsed like this one, so that the form can be the cache key."""
         sibling = _scanner.sibling_of(line)
         if sibling == line:
             return True
-        present = self._situations.current
-        self._situations.restore(before)
+        present = self._states.current
+        self._states.restore(before)
         other = self._parse_line(number, sibling, _displayed_text(sibling) or "")
-        is_alike = other.is_typical and situation_key(self._situations.current) == situation_key(present)
-        self._situations.restore(present)
+        is_alike = other.is_typical and situation_key(self._states.current) == situation_key(present)
+        self._states.restore(present)
         return is_alike and [*map(_frame_shape, other.frames)] == [*map(_frame_shape, read.frames)]
 
-    def _find_note_spans(self, frames: Sequence[TextFrame], line: bytes, text: str) -> _Counted:
-        unnoted = self._unnoted
+    def _find_note_spans(self, frames: Sequence[TextFrame], line: bytes, text: str) -> _NoteInputs:
+        unnoted = self._skip_rules
         possible = [frame for frame in frames if unnoted is None or unnoted.may_have_note(frame)]
         if not possible:
-            return _Counted([], [], [])
+            return _NoteInputs([], [], [])
         parts = [part for frame in possible for part in frame.parts]
         calls = any(map(_needs_callee, possible))
         if not text.isascii() or text.encode() != line or not all(map(_is_determined_by_parts, possible)):
-            return _Counted([(0, len(line))], [], [], calls)
+            return _NoteInputs([(0, len(line))], [], [], calls)
         if any(_is_in_binary(frame) or frame.build_id for frame in possible):  # a build-id has no part
             addresses = [part for part in parts if part.kind is PartKind.ADDRESS]
-            return _Counted(_spans_between(addresses, len(line)), [], [], calls)
+            return _NoteInputs(_spans_between(addresses, len(line)), [], [], calls)
         counted = [(part.start, part.end) for part in parts if part.kind in _TEXT_KINDS]
         if unnoted is None or not all(map(unnoted.depends_on_name, possible)):
-            return _Counted(counted or [(0, len(line))], [], [], calls)
+            return _NoteInputs(counted or [(0, len(line))], [], [], calls)
         native = [part for frame in possible if frame.language is Language.NATIVE for part in frame.parts]
         names = [(part.start, part.end) for part in native if part.kind is PartKind.FUNCTION]
         paths = [(part.start, part.end) for part in parts if part.kind is PartKind.PATH]
-        return _Counted(counted, names, paths, calls)
+        return _NoteInputs(counted, names, paths, calls)
 
-    def _parse_line(self, number: int, line: bytes, text: str) -> _Read:
+    def _parse_line(self, number: int, line: bytes, text: str) -> _LineFrames:
         """Parse a line; `text` is the line without overwritten characters and colours."""
         before = self._lines.state.last
         meaning = self._lines.assign(self._reader_choice.readers_for(line), number, text)
         is_near = before is None or number - before.first_line < _MAX_LINE_DISTANCE
         if meaning is None:
-            return _Read((), is_near)
+            return _LineFrames((), is_near)
         if meaning.extended_frame is not None:
-            return _Read(
+            return _LineFrames(
                 (meaning.extended_frame,) if _is_more_precise(meaning.extended_frame, before, text) else (),
                 is_typical=False,
             )
         if meaning.piece is None:
-            return _Read((), is_near)
-        if meaning.piece.format is Format.PLAIN:
+            return _LineFrames((), is_near)
+        if meaning.piece.format is StackFormat.PLAIN:
             self._lines.close()  # a stack of locations continues only on lines with more locations
         frames = [frame for frame in meaning.piece.frames if _is_more_precise(frame, None, text)]
         inward = None
         if frames and before is not None and not meaning.begins_stack and meaning.piece.innermost_first:
             inward = callee_of(frames[0], before)
-        return _Read(frames, is_near and not meaning.piece.depends_on_values, inward)
+        return _LineFrames(frames, is_near and not meaning.piece.depends_on_values, inward)
 
     def _frames_of_words(self, words: Sequence[bytes]) -> Sequence[TextFrame]:
         pieces = (self._places.parse_line(0, word.decode("utf-8", "surrogateescape"), inside=False) for word in words)
@@ -358,7 +366,7 @@ def _is_determined_by_parts(frame: TextFrame) -> bool:
     return PartKind.FUNCTION in kinds or not frame.function
 
 
-def _spans_between(parts: Iterable[Part], end: int) -> Spans:
+def _spans_between(parts: Iterable[TextPart], end: int) -> Spans:
     """Return the spans between these parts."""
     spans, position = [], 0
     for part in sorted(parts, key=lambda part: part.start):
@@ -372,27 +380,27 @@ def _is_more_precise(frame: TextFrame, before: TextFrame | None, line: str) -> b
 
     gdb wraps frames and puts the location, or the library, last. Only after all arguments may the name be all there is.
     """
-    if frame.format is Format.GDB and not frame.place and not frame.module:
+    if frame.format is StackFormat.GDB and not frame.place and not frame.module:
         return line.rstrip().endswith(")")
     return before is None or (frame.place, frame.module) != (before.place, before.module)
 
 
-class Situation(NamedTuple):
+class ParserState(NamedTuple):
     """The complete parser state; `remembered` holds the state of the readers that have one."""
 
-    state: State
+    state: OpenStack
     reader_states: tuple[object, ...]
 
 
-class Situations:
+class ParserStates:
     """Numbers the situations of one text, and restores them."""
 
-    def __init__(self, memory: _scanner.LineMemory, lines: Lines, readers: Sequence[Reader]) -> None:
+    def __init__(self, memory: _scanner.LineMemory, lines: LineAssigner, readers: Sequence[Reader]) -> None:
         self._memory = memory
         self._lines = lines
         self._state_slots = [(vars(reader), name) for reader in readers for name in reader.state_attributes]
         self._numbers: dict[Hashable, int] = {}
-        self._known: list[Situation] = []
+        self._known: list[ParserState] = []
         self._present = -1  # the current situation of the readers
         self.read(0)
 
@@ -400,11 +408,11 @@ class Situations:
         return len(self._known)
 
     @property
-    def current(self) -> Situation:
+    def current(self) -> ParserState:
         """The current situation of the readers."""
-        return Situation(self._lines.state, tuple([values[name] for values, name in self._state_slots]))
+        return ParserState(self._lines.state, tuple([values[name] for values, name in self._state_slots]))
 
-    def restore(self, situation: Situation) -> None:
+    def restore(self, situation: ParserState) -> None:
         """Restore the readers to a situation."""
         self._lines.state = situation.state
         for (values, name), value in zip(self._state_slots, situation.reader_states, strict=True):
@@ -422,7 +430,7 @@ class Situations:
             return
         state, reader_states = self._known[self._memory.situation]
         last = self._lines.state.last if state.last is not None else None
-        self.restore(Situation(state._replace(last=last), reader_states))
+        self.restore(ParserState(state._replace(last=last), reader_states))
 
     def read(self, number: int) -> int:
         """Record that the readers have parsed the line of this number, and return the number of the new situation."""
@@ -444,7 +452,7 @@ class Situations:
         self.read(number)
 
 
-def situation_key(situation: Situation) -> Hashable:
+def situation_key(situation: ParserState) -> Hashable:
     """Return a key that is equal for situations that parse lines in the same way.
 
     Of the last frame only its shape (`outline`) counts.

@@ -71,7 +71,7 @@ std::vector<std::string> parts(std::string_view path) {
 class CppExtraction {
  public:
   CppExtraction(const CppSyntax& syntax, std::string_view source, std::string_view file_name, const MacroTable& macros,
-                Scrubbed& scrubbed)
+                ScrubbedSource& scrubbed)
       : syntax_(syntax), source_(source), file_name_(file_name), macros_(macros), scrubbed_(scrubbed) {
     // Ordered by start, the first at the back.
     for (MacroNamespace& found : scrubbed.namespaces) {
@@ -103,7 +103,7 @@ class CppExtraction {
   std::string_view source_;
   std::string_view file_name_;
   const MacroTable& macros_;
-  Scrubbed& scrubbed_;
+  ScrubbedSource& scrubbed_;
   Extraction found_;
   Scopes scopes_;
   std::vector<BrokenScope> lost_;  // scopes without a node that are not yet entered
@@ -405,7 +405,7 @@ Extraction extract_cpp(const CppSyntax& syntax, std::string_view source, std::st
                        const MacroTable& macros, Workspace& workspace) {
   const std::string expanded = expand_local_macros(source);
   const std::string_view text = expanded.empty() ? source : expanded;
-  Scrubbed scrubbed = scrub(text, macros);
+  ScrubbedSource scrubbed = scrub(text, macros);
   const SyntaxTree tree(syntax.grammar, scrubbed.text, workspace);
   Extraction found = CppExtraction(syntax, text, file_name, macros, scrubbed).run(tree.root());
   for (Definition& macro : calling_macros(source)) found.definitions.push_back(std::move(macro));

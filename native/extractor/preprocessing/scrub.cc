@@ -48,7 +48,7 @@ class Scrubber {
     result_.text = source;
   }
 
-  Scrubbed run() &&;
+  ScrubbedSource run() &&;
 
  private:
   size_t step(size_t at);
@@ -77,7 +77,7 @@ class Scrubber {
 
   std::string_view source_;
   const MacroTable& macros_;
-  Scrubbed result_;
+  ScrubbedSource result_;
   Conditionals conditionals_;
   std::vector<size_t> open_namespaces_;
   size_t line_start_ = 0;
@@ -90,7 +90,7 @@ class Scrubber {
   int unclosed_ = 0;
 };
 
-Scrubbed Scrubber::run() && {
+ScrubbedSource Scrubber::run() && {
   for (size_t position = 0; position < source_.size();) position = step(position);
   for (const auto& [begin, end] : conditionals_.dropped()) blank(begin, end);
   return std::move(result_);
@@ -588,6 +588,6 @@ void Scrubber::blank(size_t begin, size_t end) {
 
 }  // namespace
 
-Scrubbed scrub(std::string_view source, const MacroTable& macros) { return Scrubber(source, macros).run(); }
+ScrubbedSource scrub(std::string_view source, const MacroTable& macros) { return Scrubber(source, macros).run(); }
 
 }  // namespace framedex::extractor

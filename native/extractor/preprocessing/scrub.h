@@ -28,7 +28,7 @@ struct MacroDefinition {
 
 // C++ source that a grammar without a preprocessor can parse. `text` has the original's length and line breaks, so
 // lines and columns are the original's.
-struct Scrubbed {
+struct ScrubbedSource {
   std::string text;
   std::vector<MacroNamespace> namespaces;
   std::vector<MacroDefinition> definitions;
@@ -44,6 +44,6 @@ struct Scrubbed {
 //   [f(std::move(f))] {, explicit instantiations
 // - declaration macros alone on a line: MLIR_DEFINE_TYPE_ID(Foo)
 // - comments, for speed
-Scrubbed scrub(std::string_view source, const MacroTable& macros);
+ScrubbedSource scrub(std::string_view source, const MacroTable& macros);
 
 }  // namespace framedex::extractor

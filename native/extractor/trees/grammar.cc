@@ -14,7 +14,7 @@
 
 namespace framedex::extractor {
 
-struct Grammar::Unpacked {
+struct Grammar::UnpackedTables {
   TSLanguage language;
   std::vector<uint16_t> table;
   FastLexing lexing;
@@ -27,7 +27,7 @@ Grammar::Grammar(const TSLanguage* packed) {
                              std::to_string(TREE_SITTER_MIN_COMPATIBLE_LANGUAGE_VERSION) + " to " +
                              std::to_string(TREE_SITTER_LANGUAGE_VERSION));
   }
-  unpacked_ = std::make_unique<Unpacked>(Unpacked{*packed, {}, FastLexing(*packed)});
+  unpacked_ = std::make_unique<UnpackedTables>(UnpackedTables{*packed, {}, FastLexing(*packed)});
   const size_t width = packed->symbol_count;
   std::vector<uint16_t>& table = unpacked_->table;
   table.assign(packed->state_count * width, 0);

@@ -29,8 +29,8 @@ class Grammar {
   TSFieldId field(std::string_view name) const;
 
  private:
-  struct Unpacked;
-  std::unique_ptr<Unpacked> unpacked_;
+  struct UnpackedTables;
+  std::unique_ptr<UnpackedTables> unpacked_;
 };
 
 }  // namespace framedex::extractor

@@ -24,32 +24,32 @@ _SIZES = {"Q": 8, "q": 8, "I": 4, "i": 4, "?": 1, "f": 4, "d": 8}
 class Field:
     """A member of a struct.
 
-    `kind` selects the decoder. Depending on it, `of` is a type letter of the module `struct`, or the name of an
-    enumeration, a struct or an object type. `count` names the member with the element count; for `rows` it names two
+    `kind` selects the decoder. Depending on it, `element_type` is a type letter of the module `struct`, or the name of
+    an enumeration, a struct or an object type. `count` names the member with the element count; for `rows` it names two
     members. `sizes` names the member with the length of each element. The caller allocates the memory of an output that
-    `is_filled`. An output that also `is_input` carries a value before the call. `when` is the value of the struct's
+    `is_filled`. An output that also `is_input` carries a value before the call. `selector` is the value of the struct's
     `type` that selects this member of a union.
     """
 
     name: str
     offset: int
     kind: str
-    of: str
+    element_type: str
     count: Any = None
     sizes: str | None = None
     is_output: bool = False
     is_filled: bool = False
     is_input: bool = True
-    when: str | None = None
+    selector: str | None = None
 
     @property
     def size(self) -> int:
         """Its size in bytes."""
         if self.kind == "number":
-            return _SIZES[self.of]
+            return _SIZES[self.element_type]
         if self.kind == "enum":
             return _SIZES["i"]
-        return structs()[self.of].size if self.kind == "struct" else _POINTER
+        return structs()[self.element_type].size if self.kind == "struct" else _POINTER
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from typing import Any
 from . import layer
 from .abi import Struct, functions
 from .errors import Failed, code_name
-from .memory import ADDRESS, Keeper, packed, put
-from .reading import Kept
+from .memory import ADDRESS, MemoryOwner, pack, put
+from .reading import CopiedFields
 from .views import Outputs
 from .writing import write
 
 
-def ask(name: str, **inputs: Any) -> Kept:
+def ask(name: str, **inputs: Any) -> CopiedFields:
     """Call a function of the table with inputs like those of `call.arguments`, and return its outputs.
 
     Raises Failed if the function fails, ValueError or TypeError for inputs that it does not accept.
@@ -22,12 +22,12 @@ def ask(name: str, **inputs: Any) -> Kept:
     function = functions()[name]
     struct = function.arguments
     block, address = _arguments(struct)
-    keeper = Keeper()
+    keeper = MemoryOwner()
     write(struct, address, inputs, keeper, outputs=False)
     failure = layer.layer().ask(function.number, address)
     if failure is not None:
         raise Failed(code_name(failure.code), failure.text)
-    outputs = Kept(Outputs(struct, address, lambda: None))
+    outputs = CopiedFields(Outputs(struct, address, lambda: None))
     del block  # keep the struct alive until C has read and written it
     return outputs
 
@@ -36,5 +36,5 @@ def _arguments(struct: Struct) -> tuple[Any, int]:
     """Zeroed memory for an argument struct, and its address."""
     block = ctypes.create_string_buffer(struct.size)
     address = ctypes.addressof(block)
-    put(address, packed(ADDRESS, [struct.struct_size]))
+    put(address, pack(ADDRESS, [struct.struct_size]))
     return block, address

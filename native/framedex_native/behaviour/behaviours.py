@@ -12,7 +12,7 @@ from typing import Any
 from . import layer
 from .abi import Function, functions, matching
 from .calls import Call
-from .dispatching import Dispatched
+from .dispatching import DispatchedCall
 
 Implementation = Callable[..., object]
 
@@ -65,15 +65,15 @@ def on(*patterns: str) -> Callable[[Implementation | Behaviour], Behaviour]:
     chosen = {function.number: function for pattern in patterns for function in matching(pattern)}
 
     def put(function: Implementation | Behaviour) -> Behaviour:
-        behaviour = function if isinstance(function, Behaviour) else Behaviour(checked(function))
-        stand(behaviour, chosen)
+        behaviour = function if isinstance(function, Behaviour) else Behaviour(check_implementation(function))
+        attach_to_functions(behaviour, chosen)
         return behaviour
 
     return put
 
 
 @contextmanager
-def collected() -> Iterator[list[Behaviour]]:
+def collect_attached() -> Iterator[list[Behaviour]]:
     """Collect the behaviours attached within the block, in order. They stay attached.
 
     A thread with blocks of its own adds its behaviours only to those.
@@ -94,10 +94,10 @@ def dispatch(number: int, address: int) -> None:
     behaviours = _standing.get(number, ())
     if behaviours:
         opened = layer.layer()
-        Dispatched(_by_number[number], layer.Call(opened, address), behaviours).answer()
+        DispatchedCall(_by_number[number], layer.Call(opened, address), behaviours).answer()
 
 
-def stand(behaviour: Behaviour, numbers: Iterable[int]) -> None:
+def attach_to_functions(behaviour: Behaviour, numbers: Iterable[int]) -> None:
     """Attach a behaviour to the functions with these numbers."""
     with _lock:
         if not _by_number:
@@ -117,7 +117,7 @@ def _set_standing(number: int, behaviours: tuple[Behaviour, ...]) -> None:
     _standing[number] = behaviours
 
 
-def checked(function: Any) -> Implementation:
+def check_implementation(function: Any) -> Implementation:
     """Return the function. Raises TypeError unless a plain call with a `Call` runs its body."""
     name = getattr(function, "__qualname__", repr(function))
     if not callable(function):

@@ -15,7 +15,7 @@ from .writing import clear_outputs, output_names, write
 
 if TYPE_CHECKING:
     from .abi import Function
-    from .dispatching import Dispatched
+    from .dispatching import DispatchedCall
 
 
 class Call:
@@ -25,7 +25,7 @@ class Call:
     the call. Using the call after its behaviour has returned raises RuntimeError.
     """
 
-    def __init__(self, dispatched: Dispatched, depth: int) -> None:
+    def __init__(self, dispatched: DispatchedCall, depth: int) -> None:
         """Wrap the call for the behaviour at this depth."""
         self._dispatched = dispatched
         self._depth = depth
@@ -108,7 +108,7 @@ class Call:
         values = self._by_name(value, output_names(struct, address))
         self._dispatched.check(values)
         if not self.has_outputs:
-            values = self._dispatched.with_what_is_needed(values)
+            values = self._dispatched.with_ready_events(values)
             clear_outputs(struct, address)
         write(struct, address, values, FOR_GOOD)
         self._is_answered = True

@@ -7,7 +7,7 @@ from typing import Any
 
 from .abi import ALLOCATE, functions
 from .asking import ask
-from .behaviours import Behaviour, stand
+from .behaviours import Behaviour, attach_to_functions
 from .calls import Call
 from .handles import Handle
 from .objects import addressable_devices
@@ -43,7 +43,7 @@ def chip(
             )
     made = _Chip(kind, memory, dict(attributes or {}))
     changed = {_KIND: kind, _STATISTICS: memory, ALLOCATE: memory, **dict.fromkeys(_ATTRIBUTES, attributes or memory)}
-    stand(made, [functions()[name].number for name, value in changed.items() if value is not None])
+    attach_to_functions(made, [functions()[name].number for name, value in changed.items() if value is not None])
     return made
 
 
@@ -51,23 +51,23 @@ class _Chip(Behaviour):
     """The behaviour of the functions that describe a chip."""
 
     def __init__(self, kind: str | None, memory: int | None, attributes: dict[str, Value]) -> None:
-        super().__init__(self._tell)
+        super().__init__(self._answer_call)
         self.name = "chip"
         self._kind = kind
         self._memory = memory
         self._attributes = attributes
 
-    def _tell(self, call: Call) -> None:
+    def _answer_call(self, call: Call) -> None:
         if call.function == _KIND:
             call.result = self._kind
         elif call.function in _ATTRIBUTES:
-            call.result = {"attributes": self._with_own(call.run().attributes)}
+            call.result = {"attributes": self._add_own_attributes(call.run().attributes)}
         elif call.function == _STATISTICS and self._memory is not None:
-            call.result = _limited(call.run(), self._memory)
+            call.result = _lower_memory_limit(call.run(), self._memory)
         elif call.function == ALLOCATE and self._memory is not None:
             self._check(call, self._memory)
 
-    def _with_own(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    def _add_own_attributes(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         limit = {_LIMIT_ATTRIBUTE: self._memory} if self._memory and _LIMIT_ATTRIBUTE in attributes else {}
         return {**attributes, **limit, **self._attributes}
 
@@ -100,7 +100,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and value == value.encode("utf-8", "replace").decode()
 
 
-def _limited(statistics: Mapping[str, Any], limit: int) -> dict[str, int]:
+def _lower_memory_limit(statistics: Mapping[str, Any], limit: int) -> dict[str, int]:
     """Lower the memory limit in a device's statistics, without adding statistics that the plug-in lacks."""
     free = max(limit - statistics["bytes_in_use"], 0)
     told = {"bytes_limit": limit, "bytes_reservable_limit": limit, "largest_free_block_bytes": free}

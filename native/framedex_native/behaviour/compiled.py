@@ -61,7 +61,7 @@ def results_of(loaded: Handle) -> tuple[Result, ...]:
         return tuple(map(Result, elements, dims, kinds))
 
 
-def donated_by(loaded: Handle) -> frozenset[int]:
+def donated_parameters(loaded: Handle) -> frozenset[int]:
     """The numbers of the parameters that a loaded program donates, from its compiled module."""
     with _executable_of(loaded) as executable:
         try:

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from .behaviours import Behaviour
 
 
-class Raised(Failed):
+class BehaviourRaised(Failed):
     """A behaviour raised an exception, which becomes the call's error."""
 
 
-class _OfDefault(Failed):
+class _DefaultFailure(Failed):
     """The function of the mock or the plug-in failed, and the layer holds its error."""
 
 
-class Dispatched:
+class DispatchedCall:
     """A call of the table that passes through the behaviours of its function."""
 
     def __init__(self, function: Function, native: layer.Call, behaviours: Sequence[Behaviour]) -> None:
@@ -47,7 +47,7 @@ class Dispatched:
         """Run the behaviours and report the outcome to the layer."""
         try:
             self.run(0)
-        except _OfDefault:
+        except _DefaultFailure:
             return
         except Failed as failed:
             self._release_outputs()
@@ -86,7 +86,7 @@ class Dispatched:
                     found = ", ".join(map(str, sorted(lengths)))
                     raise ValueError(f"{name}: the program has {wanted} results on each device, got {found}")
 
-    def with_what_is_needed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def with_ready_events(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Complete the result of a call that did not run with ready events.
 
         Raises ValueError if an object is missing.
@@ -100,11 +100,11 @@ class Dispatched:
                 continue
             if kind == "rows" and not self._count_of_results():
                 continue
-            if kind == "rows" or (kind == "handle" and fields[name].of != "PJRT_Event"):
+            if kind == "rows" or (kind == "handle" and fields[name].element_type != "PJRT_Event"):
                 raise ValueError(f"the result of {self.function.name} lacks {name}: set it, or run the call first")
             if kind == "handle":
                 found[name] = ready_event()
-            elif kind == "handles" and fields[name].of == "PJRT_Event" and self.wants(name):
+            elif kind == "handles" and fields[name].element_type == "PJRT_Event" and self.wants(name):
                 devices = read(self.function.arguments, fields["num_devices"], self.address)
                 rows = found.get("output_lists") or ((),) * devices
                 found[name] = [ready_event(next(iter(row), None)) for row in rows]
@@ -126,21 +126,21 @@ class Dispatched:
             self._native.end("failed", code_number(failed.code), failed.text)
             raise
         except BaseException as error:
-            text = _told(behaviour, error)
+            text = _format_failure(behaviour, error)
             self._native.end("raised", code_number("INTERNAL"), text)
             if isinstance(error, KeyboardInterrupt):
                 raise  # the program must see it
             if not self.function.returns_error:
                 print(f"framedex: {text}", file=sys.stderr)
                 return
-            raise Raised("INTERNAL", text) from error
+            raise BehaviourRaised("INTERNAL", text) from error
         outcome = "answered" if call.is_answered else "ran" if call.is_over else "watched"
         self._native.end(outcome)
 
     def _run_default(self) -> None:
         failure = self._native.run()
         if failure is not None:
-            raise _OfDefault(code_name(failure.code), failure.text)
+            raise _DefaultFailure(code_name(failure.code), failure.text)
         self._has_default_run = True
 
     def _release_outputs(self) -> None:
@@ -149,7 +149,7 @@ class Dispatched:
             release(objects_in(self.outputs(lambda: None)))
 
 
-def _told(behaviour: Behaviour, error: BaseException) -> str:
+def _format_failure(behaviour: Behaviour, error: BaseException) -> str:
     """Format an exception as an error message: behaviour, exception and traceback from the behaviour's own frame."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None and lines.is_ours(trace.tb_frame):

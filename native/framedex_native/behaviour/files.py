@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
-from .behaviours import Behaviour, collected
+from .behaviours import Behaviour, collect_attached
 
 
 class BehaviourFileError(Exception):
@@ -30,7 +30,7 @@ def run_file(path: str | os.PathLike[str]) -> list[Behaviour]:
     module = ModuleType(f"framedex_behaviour_{file.stem}")
     module.__file__ = str(file)
     sys.modules[module.__name__] = module
-    with collected() as found:
+    with collect_attached() as found:
         sys.path.insert(0, str(file.parent))
         try:
             exec(compile(source, str(file), "exec"), module.__dict__)
@@ -52,7 +52,7 @@ def active(*files: str | os.PathLike[str]) -> Iterator[list[Behaviour]]:
 
     Raises as `run_file` does.
     """
-    with collected() as found:
+    with collect_attached() as found:
         try:
             for file in files:
                 run_file(file)

@@ -21,7 +21,7 @@ _used: list[str] = []
 
 
 class LayerError(Exception):
-    """This process has no behaviour layer. The text says why and what to do."""
+    """Raised without a behaviour layer in this process. The text says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Failure:
     text: str
 
 
-class _Told(ctypes.Structure):
+class _CallStruct(ctypes.Structure):
     _fields_ = (("code", ctypes.c_int), ("text", ctypes.c_void_p), ("size", ctypes.c_size_t))
 
 
@@ -48,7 +48,7 @@ class Layer:
             raise LayerError(
                 f"{path} has no behaviour layer: {error}. Reinstall framedex and restart the program."
             ) from None
-        self.run = _function(library, "run", _Told, ctypes.c_void_p)
+        self.run = _function(library, "run", _CallStruct, ctypes.c_void_p)
         self.fail = _function(library, "fail", None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t)
         self.answer = _function(library, "answer", None, ctypes.c_void_p)
         self.arguments = _function(library, "arguments", ctypes.c_void_p, ctypes.c_void_p)
@@ -63,7 +63,7 @@ class Layer:
         self._set_dispatcher.argtypes = (ctypes.py_object,)
         self._set_dispatcher.restype = None
         self._watch = _function(library, "watch", None, ctypes.c_size_t, ctypes.c_int)
-        self._ask = _function(library, "ask", _Told, ctypes.c_size_t, ctypes.c_void_p)
+        self._ask = _function(library, "ask", _CallStruct, ctypes.c_size_t, ctypes.c_void_p)
         self._clients = _function(library, "clients", ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t)
 
     def set_dispatcher(self, dispatch: Callable[[int, int], None]) -> None:
@@ -119,9 +119,9 @@ class Call:
         """Complete the call with the outputs now in its struct."""
         self._layer.answer(self._address)
 
-    def begin(self, name: str, place: str) -> None:
+    def begin(self, name: str, behaviour: str) -> None:
         """Record that a behaviour begins."""
-        self._layer.begin(self._address, _message(name), _data(place))
+        self._layer.begin(self._address, _message(name), _data(behaviour))
 
     def end(self, outcome: str, code: int = 0, text: str = "") -> None:
         """Record that the innermost behaviour ends."""
@@ -140,11 +140,11 @@ def layer() -> Layer:
     return Layer(_used[-1] if _used else _library())
 
 
-def failure_of(told: Any) -> Failure | None:
+def failure_of(report: Any) -> Failure | None:
     """Convert the layer's report on a call to a Failure, or None for success."""
-    if not told.code:
+    if not report.code:
         return None
-    return Failure(told.code, ctypes.string_at(told.text, told.size).decode("utf-8", "surrogateescape"))
+    return Failure(report.code, ctypes.string_at(report.text, report.size).decode("utf-8", "surrogateescape"))
 
 
 def _library() -> str:

@@ -32,7 +32,7 @@ def numbers(letter: str, address: int, count: int) -> tuple[Any, ...]:
     return tuple((_TYPES[letter] * count).from_address(address)) if address and count else ()
 
 
-def packed(letter: str, values: Iterable[Any]) -> bytes:
+def pack(letter: str, values: Iterable[Any]) -> bytes:
     """Pack numbers into bytes. Raises TypeError for other types, ValueError for numbers out of range."""
     every = tuple(values)
     if letter == FLAG and not all(value in (False, True) for value in every):
@@ -73,7 +73,7 @@ def data_of(value: Any) -> bytes:
     return value.encode("utf-8", "surrogateescape")
 
 
-class Keeper:
+class MemoryOwner:
     """Owns memory that C reads, for as long as the keeper lives. Equal bytes share one block."""
 
     def __init__(self) -> None:
@@ -88,5 +88,5 @@ class Keeper:
         return ctypes.addressof(block)
 
 
-FOR_GOOD = Keeper()
+FOR_GOOD = MemoryOwner()
 """Owns memory that C may read during the lifetime of an object, where the end of that lifetime is unknown."""

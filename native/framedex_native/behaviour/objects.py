@@ -37,7 +37,7 @@ def addressable_devices() -> tuple[Handle, ...]:
 
 
 def devices_of(loaded: Handle) -> tuple[Handle, ...]:
-    """This process's devices on which a loaded program runs. Raises Failed."""
+    """The devices of this process on which a loaded program runs. Raises Failed."""
     devices: tuple[Handle, ...] = ask("PJRT_LoadedExecutable_AddressableDevices", executable=loaded).addressable_devices
     return devices
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from .abi import functions
 from .asking import ask
-from .behaviours import Behaviour, Implementation, checked, stand
+from .behaviours import Behaviour, Implementation, attach_to_functions, check_implementation
 from .buffers import array_of, buffer_of
 from .calls import Call
-from .compiled import Result, donated_by, name_of, results_of
+from .compiled import Result, donated_parameters, name_of, results_of
 from .handles import Handle
 from .lines import Line
 from .objects import devices_of, memory_of, release
@@ -35,15 +35,15 @@ def runs(*patterns: str) -> Callable[[Implementation], Behaviour]:
         raise TypeError('@runs needs program names: @runs("jit_f")')
 
     def put(function: Implementation) -> Behaviour:
-        checked(function)
-        behaviour = _OfPrograms(function, patterns)
-        stand(behaviour, [functions()[_EXECUTE].number])
+        check_implementation(function)
+        behaviour = _ProgramBehaviour(function, patterns)
+        attach_to_functions(behaviour, [functions()[_EXECUTE].number])
         return behaviour
 
     return put
 
 
-class _OfPrograms(Behaviour):
+class _ProgramBehaviour(Behaviour):
     """A behaviour of programs whose names match its patterns."""
 
     def __init__(self, function: Implementation, patterns: tuple[str, ...]) -> None:
@@ -67,7 +67,7 @@ class Shard:
         """Select the device by index."""
         self._execution = execution
         self._index = index
-        self.given: tuple[Array, ...] | None = None
+        self.replacement_outputs: tuple[Array, ...] | None = None
         """The outputs that the behaviour set, or None."""
 
     @functools.cached_property
@@ -85,11 +85,11 @@ class Shard:
         Set an array for each result, or the only one, instead of running the program. After `run`, these replace the
         program's results. Raises ValueError if they do not match the program's types and dimensions.
         """
-        return self._execution.outputs_on(self._index) if self.given is None else self.given
+        return self._execution.outputs_on(self._index) if self.replacement_outputs is None else self.replacement_outputs
 
     @outputs.setter
     def outputs(self, values: Any) -> None:
-        self.given = self._execution.fitting(values)
+        self.replacement_outputs = self._execution.to_arrays(values)
 
 
 class Execution:
@@ -165,7 +165,7 @@ class Execution:
         row = self.call.result.output_lists[device]
         return tuple(array_of(buffer, self._device(device)) for buffer in row)
 
-    def fitting(self, values: Any) -> tuple[Array, ...]:
+    def to_arrays(self, values: Any) -> tuple[Array, ...]:
         """Convert outputs to arrays. Raises ValueError if they do not match the program's types and dimensions."""
         import numpy
 
@@ -184,7 +184,7 @@ class Execution:
 
     def finish(self) -> None:
         """Hand the outputs that were set to the program. Raises ValueError if some devices have none."""
-        given = [shard.given for shard in self.shards]
+        given = [shard.replacement_outputs for shard in self.shards]
         if not any(each is not None for each in given):
             return
         if not self.call.has_outputs and None in given:
@@ -236,7 +236,7 @@ class Execution:
         result = {"output_lists": [made[device] for device in range(len(self.shards))]}
         options = self.call.arguments.options
         kept = options.non_donatable_input_indices if options else ()
-        donated = donated_by(self._loaded).difference(kept)
+        donated = donated_parameters(self._loaded).difference(kept)
         self.call.result = result
         for row in self._rows:
             for parameter in donated:

@@ -32,7 +32,7 @@ class Fields(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         field = self._struct.fields.get(name)
-        if field is None or not self._is_there(field):
+        if field is None or not self._is_available(field):
             raise KeyError(name)
         return self._value(field)
 
@@ -46,7 +46,7 @@ class Fields(Mapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         hidden = self._struct.counts
-        return (name for name, field in self._struct.fields.items() if name not in hidden and self._is_there(field))
+        return (name for name, field in self._struct.fields.items() if name not in hidden and self._is_available(field))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -57,11 +57,11 @@ class Fields(Mapping[str, Any]):
     def _value(self, field: Field) -> Any:
         return read(self._struct, field, self._address)
 
-    def _is_there(self, field: Field) -> bool:
+    def _is_available(self, field: Field) -> bool:
         return self._chosen(field) and is_known(self._struct, field, self._address)
 
 
-class Kept(Mapping[str, Any]):
+class CopiedFields(Mapping[str, Any]):
     """Copied members, by name or as attributes. They outlive the struct and are read-only."""
 
     __slots__ = ("_members",)
@@ -94,7 +94,7 @@ class Kept(Mapping[str, Any]):
 def kept(value: Any) -> Any:
     """Copy a value, so that it no longer reads from a struct."""
     if isinstance(value, Fields):
-        return Kept(value)
+        return CopiedFields(value)
     return tuple(kept(each) for each in value) if isinstance(value, tuple) else value
 
 
@@ -102,34 +102,34 @@ def is_known(struct: Struct, field: Field, address: int) -> bool:
     """Whether the struct at `address` has this member. Older callers pass shorter structs; a union has one member."""
     if struct.struct_size is not None and field.offset + field.size > memory.number(memory.ADDRESS, address):
         return False
-    return field.when is None or read(struct, struct.fields["type"], address) == field.when
+    return field.selector is None or read(struct, struct.fields["type"], address) == field.selector
 
 
 def read(struct: Struct, field: Field, address: int) -> Any:
     """The value of a member of the struct at `address`."""
     where = address + field.offset
     if field.kind == "number":
-        return memory.number(field.of, where)
+        return memory.number(field.element_type, where)
     if field.kind == "enum":
-        return _enumerator(field.of, memory.number("i", where))
+        return _enumerator(field.element_type, memory.number("i", where))
     if field.kind == "struct":
-        return Fields(structs()[field.of], where)
-    return _pointed_to(struct, field, address, memory.number(memory.ADDRESS, where))
+        return Fields(structs()[field.element_type], where)
+    return _read_pointee(struct, field, address, memory.number(memory.ADDRESS, where))
 
 
-def _pointed_to(struct: Struct, field: Field, address: int, target: int) -> Any:
+def _read_pointee(struct: Struct, field: Field, address: int, target: int) -> Any:
     """The value of a pointer member that points to `target`."""
     if field.kind == "handle":
-        return Handle(field.of, target) if target else None
+        return Handle(field.element_type, target) if target else None
     if field.kind == "address":
         return target
     if field.kind == "struct_pointer":
-        return Fields(structs()[field.of], target) if target else None
+        return Fields(structs()[field.element_type], target) if target else None
     if field.kind == "rows":  # the struct lacks the lengths of lists that the plug-in fills
         count, length = (
             read(struct, struct.fields[each], address) if each in struct.fields else 0 for each in field.count
         )
-        return rows(field.of, target, count, length)
+        return rows(field.element_type, target, count, length)
     count = read(struct, struct.fields[field.count], address) if field.count else None
     if field.kind in ("text", "bytes"):
         data = memory.content(target, count)
@@ -140,15 +140,15 @@ def _pointed_to(struct: Struct, field: Field, address: int, target: int) -> Any:
         if field.kind == "texts":
             return _texts(target, sizes) if target else ()
         # Empty lists, such as the dimensions of scalars, may have a null pointer.
-        return _number_lists(field.of, target, sizes) if target or not any(sizes) else ()
+        return _number_lists(field.element_type, target, sizes) if target or not any(sizes) else ()
     if not target or not count:
         return {} if field.kind == "named_values" else ()
-    return _ELEMENTS[field.kind](field.of, target, count)
+    return _ELEMENTS[field.kind](field.element_type, target, count)
 
 
-def rows(of: str, target: int, count: int, length: int) -> tuple[tuple[Handle | None, ...], ...]:
+def rows(type_name: str, target: int, count: int, length: int) -> tuple[tuple[Handle | None, ...], ...]:
     """Lists of `length` objects, one list for each device."""
-    return tuple(_handles(of, row, length) for row in memory.numbers(memory.ADDRESS, target, count))
+    return tuple(_handles(type_name, row, length) for row in memory.numbers(memory.ADDRESS, target, count))
 
 
 def _texts(target: int, sizes: tuple[int, ...]) -> tuple[str, ...]:
@@ -162,23 +162,23 @@ def _number_lists(letter: str, target: int, sizes: tuple[int, ...]) -> tuple[tup
     return tuple(tuple(next(every) for _ in range(size)) for size in sizes)
 
 
-def _handles(of: str, target: int, count: int) -> tuple[Handle | None, ...]:
-    return tuple(Handle(of, each) if each else None for each in memory.numbers(memory.ADDRESS, target, count))
+def _handles(type_name: str, target: int, count: int) -> tuple[Handle | None, ...]:
+    return tuple(Handle(type_name, each) if each else None for each in memory.numbers(memory.ADDRESS, target, count))
 
 
-def _structs(of: str, target: int, count: int) -> tuple[Fields, ...]:
-    struct = structs()[of]
+def _structs(type_name: str, target: int, count: int) -> tuple[Fields, ...]:
+    struct = structs()[type_name]
     return tuple(Fields(struct, target + index * struct.size) for index in range(count))
 
 
-def _struct_pointers(of: str, target: int, count: int) -> tuple[Fields | None, ...]:
-    struct = structs()[of]
+def _struct_pointers(type_name: str, target: int, count: int) -> tuple[Fields | None, ...]:
+    struct = structs()[type_name]
     return tuple(Fields(struct, each) if each else None for each in memory.numbers(memory.ADDRESS, target, count))
 
 
-def _named_values(of: str, target: int, count: int) -> dict[str, Any]:
+def _named_values(type_name: str, target: int, count: int) -> dict[str, Any]:
     """Named values as a dict of texts, integers, tuples of integers, floats and bools."""
-    struct = structs()[of]
+    struct = structs()[type_name]
     addresses = range(target, target + count * struct.size, struct.size)
     return {read(struct, struct.fields["name"], each): _named_value(struct, each) for each in addresses}
 
@@ -194,9 +194,9 @@ def _named_value(struct: Struct, address: int) -> Any:
     return read(struct, struct.fields[f"{kind.lower()}_value"], address)
 
 
-def _enumerator(of: str, value: int) -> Any:
+def _enumerator(type_name: str, value: int) -> Any:
     """The enumerator's name, or its number if a newer API version defines it."""
-    return enumerator_names(of).get(value, value)
+    return enumerator_names(type_name).get(value, value)
 
 
 _ELEMENTS: dict[str, Callable[[str, int, int], Any]] = {

@@ -73,4 +73,4 @@ class Outputs(Fields):
             return kept(super()._value(field))
         target = memory.number(memory.ADDRESS, self._address + field.offset)
         count = read(self._struct, self._struct.fields[field.count[0]], self._address)
-        return rows(field.of, target, count, self._results())
+        return rows(field.element_type, target, count, self._results())

@@ -9,7 +9,7 @@ from typing import Any
 from . import memory
 from .abi import Field, Struct, enumerators, structs
 from .handles import Handle
-from .memory import ADDRESS, Keeper
+from .memory import ADDRESS, MemoryOwner
 from .reading import is_known, read
 
 _IS_SET, _DELETER = "_is_set", "_deleter"
@@ -18,7 +18,9 @@ _NAMED_VALUE = "PJRT_NamedValue"
 _Pieces = Iterator[tuple[int, bytes]]
 
 
-def write(struct: Struct, address: int, values: Mapping[str, Any], keeper: Keeper, *, outputs: bool = True) -> None:
+def write(
+    struct: Struct, address: int, values: Mapping[str, Any], keeper: MemoryOwner, *, outputs: bool = True
+) -> None:
     """Write members of the struct at `address`: only outputs, or any member if `outputs` is false.
 
     `keeper` owns the texts and arrays. Counts, and `x_is_set` for `x`, are written too. Raises ValueError or TypeError,
@@ -34,7 +36,7 @@ def clear_outputs(struct: Struct, address: int) -> None:
         if not field.is_output or field.is_filled or not is_known(struct, field, address):
             continue
         if field.name.endswith(_DELETER):
-            memory.put(address + field.offset, memory.packed(ADDRESS, [_does_nothing()]))
+            memory.put(address + field.offset, memory.pack(ADDRESS, [_does_nothing()]))
         elif field.kind not in ("struct_pointer", "struct"):
             memory.put(address + field.offset, bytes(field.size))
 
@@ -56,7 +58,7 @@ def _is_member(struct: Struct, field: Field, address: int, *, outputs: bool) -> 
     return is_chosen and not is_bookkeeping and is_known(struct, field, address)
 
 
-def _members(struct: Struct, address: int, values: Mapping[str, Any], keeper: Keeper, outputs: bool) -> _Pieces:
+def _members(struct: Struct, address: int, values: Mapping[str, Any], keeper: MemoryOwner, outputs: bool) -> _Pieces:
     for name, value in values.items():
         field = struct.fields.get(name)
         if field is None or not _is_member(struct, field, address, outputs=outputs):
@@ -67,38 +69,38 @@ def _members(struct: Struct, address: int, values: Mapping[str, Any], keeper: Ke
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name}: {error}") from None
         if is_set := struct.fields.get(name + _IS_SET):
-            yield address + is_set.offset, memory.packed(memory.FLAG, [True])
+            yield address + is_set.offset, memory.pack(memory.FLAG, [True])
 
 
-def _member(struct: Struct, field: Field, address: int, value: Any, keeper: Keeper, *, is_ours: bool) -> _Pieces:
+def _member(struct: Struct, field: Field, address: int, value: Any, keeper: MemoryOwner, *, is_ours: bool) -> _Pieces:
     """The pieces of one member. With `is_ours`, the struct belongs to our own call and we allocate all memory."""
     where = address + field.offset
     if field.kind == "number":
-        yield where, memory.packed(field.of, [value])
+        yield where, memory.pack(field.element_type, [value])
     elif field.kind == "enum":
-        yield where, memory.packed("i", [_enumerator(field.of, value)])
+        yield where, memory.pack("i", [_enumerator(field.element_type, value)])
     elif field.kind == "handle":
         if value is None and field.is_output and not is_ours and memory.number(ADDRESS, where):
-            raise TypeError(f"expected a {field.of}, got None")
-        yield where, memory.packed(ADDRESS, [_object(field.of, value)])
+            raise TypeError(f"expected a {field.element_type}, got None")
+        yield where, memory.pack(ADDRESS, [_object(field.element_type, value)])
     elif field.kind == "address":
-        yield where, memory.packed(ADDRESS, [value or 0])
+        yield where, memory.pack(ADDRESS, [value or 0])
     elif field.kind == "struct":
-        inner = structs()[field.of]
+        inner = structs()[field.element_type]
         if inner.struct_size is not None and not memory.number(ADDRESS, where):
-            yield where, memory.packed(ADDRESS, [inner.struct_size])
+            yield where, memory.pack(ADDRESS, [inner.struct_size])
         yield from _inner(inner, where, value, keeper, is_ours=is_ours)
     elif field.kind == "struct_pointer":
-        yield from _pointed_to(field, where, value, keeper, is_ours=is_ours)
+        yield from _write_pointee(field, where, value, keeper, is_ours=is_ours)
     elif field.kind == "rows":
         yield from _rows(struct, field, address, value)
     elif field.is_filled and not is_ours:
-        yield from _filled(struct, field, address, value, keeper)
+        yield from _fill_caller_memory(struct, field, address, value, keeper)
     else:
-        yield from _listed(struct, field, address, value, keeper)
+        yield from _write_list(struct, field, address, value, keeper)
 
 
-def _inner(struct: Struct, address: int, value: Any, keeper: Keeper, *, is_ours: bool) -> _Pieces:
+def _inner(struct: Struct, address: int, value: Any, keeper: MemoryOwner, *, is_ours: bool) -> _Pieces:
     """The members of a nested struct."""
     for name, each in _mapping(value).items():
         field = struct.fields.get(name)
@@ -107,22 +109,22 @@ def _inner(struct: Struct, address: int, value: Any, keeper: Keeper, *, is_ours:
         yield from _member(struct, field, address, each, keeper, is_ours=is_ours)
 
 
-def _pointed_to(field: Field, where: int, value: Any, keeper: Keeper, *, is_ours: bool) -> _Pieces:
+def _write_pointee(field: Field, where: int, value: Any, keeper: MemoryOwner, *, is_ours: bool) -> _Pieces:
     """A struct that the caller allocated, or one of ours."""
-    struct = structs()[field.of]
+    struct = structs()[field.element_type]
     if field.is_output and not is_ours:
         yield from _inner(struct, memory.number(ADDRESS, where), value, keeper, is_ours=False)
         return
     made = keeper.address(_block(struct, value, keeper)) if value is not None else 0
-    yield where, memory.packed(ADDRESS, [made])
+    yield where, memory.pack(ADDRESS, [made])
 
 
-def _block(struct: Struct, value: Any, keeper: Keeper) -> bytes:
+def _block(struct: Struct, value: Any, keeper: MemoryOwner) -> bytes:
     """The bytes of a struct with these members; all others are zero."""
     block = ctypes.create_string_buffer(struct.size)
     address = ctypes.addressof(block)
     if struct.struct_size is not None:
-        memory.put(address, memory.packed(ADDRESS, [struct.struct_size]))
+        memory.put(address, memory.pack(ADDRESS, [struct.struct_size]))
     for where, data in list(_inner(struct, address, value, keeper, is_ours=True)):
         memory.put(where, data)
     return block.raw
@@ -136,10 +138,10 @@ def _rows(struct: Struct, field: Field, address: int, value: Any) -> _Pieces:
     if len(every) != count:
         raise ValueError(f"expected {count} lists, got {len(every)}")
     for start, row in zip(memory.numbers(ADDRESS, target, count), every, strict=True):
-        yield start, memory.packed(ADDRESS, [_needed(field.of, each) for each in _sequence(row)])
+        yield start, memory.pack(ADDRESS, [_required_object(field.element_type, each) for each in _sequence(row)])
 
 
-def _filled(struct: Struct, field: Field, address: int, value: Any, keeper: Keeper) -> _Pieces:
+def _fill_caller_memory(struct: Struct, field: Field, address: int, value: Any, keeper: MemoryOwner) -> _Pieces:
     """Write into the caller's memory. Without memory for bytes, the caller only queries their size."""
     target = memory.number(ADDRESS, address + field.offset)
     count = struct.fields[field.count]
@@ -148,7 +150,7 @@ def _filled(struct: Struct, field: Field, address: int, value: Any, keeper: Keep
     if field.kind == "bytes":
         if target and length > room:
             raise ValueError(f"too long: the caller's memory holds {room} bytes, got {length}")
-        yield address + count.offset, memory.packed(count.of, [length])
+        yield address + count.offset, memory.pack(count.element_type, [length])
     elif not target:
         raise ValueError("the caller passed no memory for it")
     elif length != room:
@@ -157,19 +159,19 @@ def _filled(struct: Struct, field: Field, address: int, value: Any, keeper: Keep
         yield target, data
 
 
-def _listed(struct: Struct, field: Field, address: int, value: Any, keeper: Keeper) -> _Pieces:
+def _write_list(struct: Struct, field: Field, address: int, value: Any, keeper: MemoryOwner) -> _Pieces:
     """Write a pointer to our memory, and its element count."""
     data, length = _elements(field, value, keeper)
-    yield address + field.offset, memory.packed(ADDRESS, [keeper.address(data) if length else 0])
+    yield address + field.offset, memory.pack(ADDRESS, [keeper.address(data) if length else 0])
     if field.count:
         count = struct.fields[field.count]
-        yield address + count.offset, memory.packed(count.of, [length])
+        yield address + count.offset, memory.pack(count.element_type, [length])
     if field.sizes:
-        sizes = memory.packed(ADDRESS, [len(each) for each in map(_sized, value)])
-        yield address + struct.fields[field.sizes].offset, memory.packed(ADDRESS, [keeper.address(sizes)])
+        sizes = memory.pack(ADDRESS, [len(each) for each in map(_with_length, value)])
+        yield address + struct.fields[field.sizes].offset, memory.pack(ADDRESS, [keeper.address(sizes)])
 
 
-def _elements(field: Field, value: Any, keeper: Keeper) -> tuple[bytes, int]:
+def _elements(field: Field, value: Any, keeper: MemoryOwner) -> tuple[bytes, int]:
     """The bytes that a pointer refers to, and their element count."""
     if field.kind in ("text", "bytes"):
         data = memory.data_of(value)
@@ -177,24 +179,26 @@ def _elements(field: Field, value: Any, keeper: Keeper) -> tuple[bytes, int]:
     if field.kind == "named_values":
         named = _mapping(value)
         struct = structs()[_NAMED_VALUE]
-        return b"".join(_block(struct, _named(name, each, keeper), keeper) for name, each in named.items()), len(named)
+        return b"".join(
+            _block(struct, _named_value_pieces(name, each, keeper), keeper) for name, each in named.items()
+        ), len(named)
     values = _sequence(value)
     if field.kind == "numbers":
-        return memory.packed(field.of, values), len(values)
+        return memory.pack(field.element_type, values), len(values)
     if field.kind == "enums":
-        return memory.packed("i", [_enumerator(field.of, each) for each in values]), len(values)
+        return memory.pack("i", [_enumerator(field.element_type, each) for each in values]), len(values)
     if field.kind == "handles":
-        return memory.packed(ADDRESS, [_needed(field.of, each) for each in values]), len(values)
+        return memory.pack(ADDRESS, [_required_object(field.element_type, each) for each in values]), len(values)
     if field.kind == "structs":
-        return b"".join(_block(structs()[field.of], each, keeper) for each in values), len(values)
+        return b"".join(_block(structs()[field.element_type], each, keeper) for each in values), len(values)
     if field.kind == "number_lists":
-        return memory.packed(field.of, [number for each in values for number in _sequence(each)]), len(values)
+        return memory.pack(field.element_type, [number for each in values for number in _sequence(each)]), len(values)
     if field.kind == "texts":
-        return memory.packed(ADDRESS, [keeper.address(memory.data_of(each)) for each in values]), len(values)
+        return memory.pack(ADDRESS, [keeper.address(memory.data_of(each)) for each in values]), len(values)
     raise ValueError("this member cannot be written")
 
 
-def _named(name: str, value: Any, keeper: Keeper) -> dict[str, Any]:
+def _named_value_pieces(name: str, value: Any, keeper: MemoryOwner) -> dict[str, Any]:
     """The members of a named value: a str, a bool, an integer, a float or a sequence of integers."""
     if isinstance(value, str | bytes):
         data = memory.data_of(value)
@@ -206,7 +210,7 @@ def _named(name: str, value: Any, keeper: Keeper) -> dict[str, Any]:
     if isinstance(value, float):
         return {"name": name, "type": "Float", "float_value": value, "value_size": 1}
     values = _sequence(value)
-    array = keeper.address(memory.packed("q", values))
+    array = keeper.address(memory.pack("q", values))
     return {"name": name, "type": "Int64List", "int64_array_value": array, "value_size": len(values)}
 
 
@@ -228,14 +232,14 @@ def _object(kind: str, value: Any) -> int:
     return value.address
 
 
-def _needed(kind: str, value: Any) -> int:
+def _required_object(kind: str, value: Any) -> int:
     """The address of a required object of this type."""
     if value is None:
         raise TypeError(f"expected a {kind}, got None")
     return _object(kind, value)
 
 
-def _sized(value: Any) -> Sequence[Any] | bytes:
+def _with_length(value: Any) -> Sequence[Any] | bytes:
     """An element whose length is stored separately."""
     return memory.data_of(value) if isinstance(value, str | bytes) else _sequence(value)
 

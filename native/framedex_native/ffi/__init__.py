@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .cells import note_cells
+from .cells import name_timed_code, note_cells
 from .importing import after_import, stop_awaiting
 from .library import Library
 from .notes import note_compilations, note_traces
@@ -55,9 +55,14 @@ def install_notes() -> None:
         noting = {
             "jax._src.compiler": _note_compilations,
             "jax._src.pjit": note_traces,
-            _IPYTHON: note_cells,
+            _IPYTHON: _follow_cells,
         }
         after_import({name: _silently(action) for name, action in noting.items()})
+
+
+def _follow_cells(compilerop: ModuleType) -> None:
+    name_timed_code(compilerop)
+    note_cells(compilerop)
 
 
 def _note_compilations(compiler: ModuleType) -> None:
@@ -76,7 +81,7 @@ def _silently(action: Callable[[ModuleType], None]) -> Callable[[ModuleType], No
     return act
 
 
-class _Following:
+class _TracingState:
     """The tracing state that the hooks of one process share."""
 
     def __init__(self, jaxlib_folder: Path) -> None:
@@ -92,7 +97,7 @@ def _follow_registrations(xla_client: ModuleType) -> None:
     if hasattr(xla_client, _MARK):
         return
     assert xla_client.__file__ is not None
-    following = _Following(Path(xla_client.__file__).parent)
+    following = _TracingState(Path(xla_client.__file__).parent)
     setattr(xla_client, _MARK, following)
     follow_registrations(xla_client, following.registrations)
     follow_programs(xla_client.Client, following.programs)

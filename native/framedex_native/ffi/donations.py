@@ -31,10 +31,10 @@ def _parameter(entry: bytes) -> int:
     return _element(entry, _PARAMETER_INDEX, number)
 
 
-def _element(entry: bytes, field_number: int, alone: int) -> int:
-    """The index of an array within a tuple, or `alone` without a tuple."""
+def _element(entry: bytes, field_number: int, default: int) -> int:
+    """The index of an array within a tuple, or `default` without a tuple."""
     path = next((content for number, content in _messages(entry) if number == field_number), b"")
-    return next(protobuf.packed(path)) if path else alone
+    return next(protobuf.packed(path)) if path else default
 
 
 def _messages(message: bytes) -> Iterator[tuple[int, bytes]]:

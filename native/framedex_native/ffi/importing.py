@@ -18,7 +18,7 @@ def after_import(actions: dict[str, Action]) -> None:
     program's import must succeed.
     """
     imported = {name: sys.modules[name] for name in actions if name in sys.modules}
-    left_out = imported.keys() | _awaited()
+    left_out = imported.keys() | _awaited_modules()
     pending = {name: action for name, action in actions.items() if name not in left_out}
     if pending:
         sys.meta_path.insert(0, _Finder(pending))
@@ -34,7 +34,7 @@ def stop_awaiting(name: str) -> None:
             sys.meta_path.remove(finder)
 
 
-def _awaited() -> set[str]:
+def _awaited_modules() -> set[str]:
     """The modules with pending actions, including those from copies of this package under another name."""
     pending = (getattr(finder, "framedex_awaits", None) for finder in sys.meta_path)
     return {name for names in pending if isinstance(names, dict) for name in tuple(names)}

@@ -26,7 +26,7 @@ _MARK = "_framedex_notes"
 _NEAR = 8  # maximum frames between the creation of options and the frame that knows the program
 
 
-class NotedOrigin(str):
+class AnnotatedOrigin(str):
     """JAX's reason for a trace, with the facts that JAX's cache compares. It prints, hashes and pickles as a str."""
 
     __slots__ = ("keys", "statics")
@@ -49,18 +49,20 @@ def note_traces(pjit: Any) -> None:
     def debug_info(*args: Any, **kwargs: Any) -> Any:
         found = original(*args, **kwargs)
         try:
-            return _noted(found, args[1], args[2], args[3], kwargs)
+            return _collect_note(found, args[1], args[2], args[3], kwargs)
         except Exception:  # on any failure the program must continue without a note
             return found
 
     pjit.debug_info = debug_info
 
 
-def _noted(found: Any, fun: Any, args: Sequence[Any], kwargs: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+def _collect_note(
+    found: Any, fun: Any, args: Sequence[Any], kwargs: Mapping[str, Any], options: Mapping[str, Any]
+) -> Any:
     numbers, names = options.get("static_argnums", ()), options.get("static_argnames", ())
     signature = options.get("signature")
     static = static_arguments(args, kwargs, numbers, names, signature)
-    origin = NotedOrigin(found.traced_for)
+    origin = AnnotatedOrigin(found.traced_for)
     origin.statics = [(name, text(value)) for name, value in static.items()]
     long = {name: static[name] for name, written in origin.statics if "..." in written}
     parameters = [name for name in getattr(signature, "parameters", ()) if name not in static]
@@ -115,12 +117,12 @@ def _note(frame: FrameType | None) -> str | None:
         ],
         "statics": getattr(debug_info.traced_for, "statics", ()),
         "keys": getattr(debug_info.traced_for, "keys", ()),
-        "donated": _donated(frame.f_back),
+        "donated": _donated_positions(frame.f_back),
     }
     return json.dumps(told)
 
 
-def _donated(frame: FrameType | None) -> list[int]:
+def _donated_positions(frame: FrameType | None) -> list[int]:
     """The positions of donated arguments in the program compiled below a frame, limited to the first ones."""
     for _ in range(_NEAR):
         if frame is None:

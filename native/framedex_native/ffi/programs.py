@@ -38,10 +38,10 @@ def follow_programs(client_type: Any, programs: Programs) -> None:
     for method in _LOADING_METHODS:
         load = getattr(client_type, method, None)
         if load is not None:
-            setattr(client_type, method, _followed(load, programs))
+            setattr(client_type, method, _joining_load(load, programs))
 
 
-def _followed(load: Any, programs: Programs) -> Any:
+def _joining_load(load: Any, programs: Programs) -> Any:
     @functools.wraps(load)
     def load_and_join(*args: Any, **kwargs: Any) -> Any:
         mark = programs.mark()
@@ -117,17 +117,17 @@ class Programs:
     def _resolve(self, join: _Join) -> None:
         """Write a join. It is certain if one sequence matches, or if all matching sequences have the same sites."""
         if len(join.runs) == 1:
-            self._settle(join)
+            self._write_join(join)
         elif join.runs:
             self._ambiguous.append(join)
             rivals = [other for other in self._ambiguous if other.numbers() == join.numbers()]
             if len(rivals) == len(join.runs) and len({rival.sites() for rival in rivals}) == 1:
                 self._ambiguous = [other for other in self._ambiguous if other not in rivals]
-                self._settle(join)
+                self._write_join(join)
             else:
                 self._write(join, "ambiguous")
 
-    def _settle(self, join: _Join) -> None:
+    def _write_join(self, join: _Join) -> None:
         """Write a certain join, and remove its instances from the ambiguous joins."""
         self._write(join, "exact")
         taken = join.numbers()

@@ -1,4 +1,4 @@
-"""A reader and writer of protocol buffer fields: https://protobuf.dev/programming-guides/encoding
+"""A reader and writer of protocol buffer fields (https://protobuf.dev/programming-guides/encoding).
 
 The mock TPU imports this module into another package, so it imports nothing from this one.
 """

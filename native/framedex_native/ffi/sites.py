@@ -23,7 +23,7 @@ FRONTEND_ATTRIBUTE = "framedex_site"
 _FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
 
 
-class SitedAttributes(tuple[Any, ...]):
+class AttributesWithSite(tuple[Any, ...]):
     """The attributes of an ffi_call with the id of its site. It prints, hashes and pickles as a plain tuple.
 
     It equals a tuple with the same items, except one from another site. JAX's caches therefore find an entry again only
@@ -36,7 +36,7 @@ class SitedAttributes(tuple[Any, ...]):
 
     def __eq__(self, other: object) -> bool:
         """Whether the items are equal and the sites do not differ."""
-        is_other_site = isinstance(other, SitedAttributes) and other.site != self.site
+        is_other_site = isinstance(other, AttributesWithSite) and other.site != self.site
         return not is_other_site and tuple.__eq__(self, other) is True
 
     def __ne__(self, other: object) -> bool:
@@ -97,7 +97,7 @@ def _add_sites(ffi: Any, sites: Sites) -> None:
         if caller.f_code.co_name != "wrapped" or type(attributes) is not tuple:
             return attributes
         try:
-            sited = SitedAttributes(attributes)
+            sited = AttributesWithSite(attributes)
             sited.site = sites.id_of(caller.f_locals["target_name"], frames_from(caller))
         except Exception:  # on any failure the program must continue without a site
             return attributes
@@ -114,7 +114,7 @@ def _lower_with_sites(ffi: Any, mlir: Any) -> None:
         results = lower(ctx, *operands, **params)
         attributes = params["attributes"]
         # An exported program must be the same as without framedex.
-        if isinstance(attributes, SitedAttributes) and not ctx.module_context.lowering_parameters.for_export:
+        if isinstance(attributes, AttributesWithSite) and not ctx.module_context.lowering_parameters.for_export:
             with suppress(Exception):  # as above
                 call = _custom_call(mlir.ir, results, params["target_name"])
                 if call is not None:

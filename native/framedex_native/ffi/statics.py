@@ -44,32 +44,38 @@ def _text(value: Any, depth: int) -> str:
         return repr(value) if len(value) <= _LONGEST else f"{value[:_LONGEST]!r}{_number(value)}"
     if issubclass(kind, enum.Enum):
         return f"{_name(kind)}.{object.__getattribute__(value, '_name_')}"
-    if (kind is tuple or kind is frozenset) and depth < _DEEPEST:
-        comma = "," if len(value) == 1 and kind is tuple else ""
-        rest = _number(value) if len(value) > _MOST else ""
-        return f"{'' if kind is tuple else 'frozenset'}({', '.join(_elements(value, depth))}{comma}){rest}"
-    if kind is slice and depth < _DEEPEST:
-        return f"slice({', '.join(_elements((value.start, value.stop, value.step), depth))})"
+    if (contents := _contents(value, depth)) is not None:
+        return contents
     if issubclass(kind, type):
         return _name(value)
-    if _is_one_of(kind, _FUNCTIONS):
+    package = _package(kind)
+    if _is_one_of(kind, _FUNCTIONS) or (package == "jaxlib" and _name(kind) == "PjitFunction"):
         return _function(value)
-    if _name(kind) in ("ClosedJaxpr", "Jaxpr") and _package(kind) == "jax":
+    if _name(kind) in ("ClosedJaxpr", "Jaxpr") and package == "jax":
         info = getattr(getattr(value, "jaxpr", value), "debug_info", None)
         name, _, place = str(getattr(info, "func_src_info", None) or _name(kind)).partition(" at ")
         return f"{name}{' at ' if place else ''}{place.rpartition('/')[2]}{_number(value)}"
-    package = _package(kind)
     if package == "numpy":
         return str(value)
-    if package == "jaxlib" and _name(kind) == "PjitFunction":
-        return _function(value)
-    if kind is functools.partial:
-        return f"partial({', '.join(_elements((value.func, *value.args), depth))}){_number(value)}"
     fields = field_values(value)
     if fields is not None and depth < _DEEPEST:
         shown = [f"{name}={text(each, depth + 1)}" for name, each in fields[:_MOST]]
         return f"{_name(kind)}({', '.join([*shown, *(['...'] if len(fields) > _MOST else [])])})"
     return f"{_name(kind)}{_number(value)}"
+
+
+def _contents(value: Any, depth: int) -> str | None:
+    """The text of a tuple, frozen set, slice or partial with its elements; None for other values or if too deep."""
+    kind = type(value)
+    if kind is functools.partial:
+        return f"partial({', '.join(_elements((value.func, *value.args), depth))}){_number(value)}"
+    if kind is slice and depth < _DEEPEST:
+        return f"slice({', '.join(_elements((value.start, value.stop, value.step), depth))})"
+    if (kind is tuple or kind is frozenset) and depth < _DEEPEST:
+        comma = "," if len(value) == 1 and kind is tuple else ""
+        rest = _number(value) if len(value) > _MOST else ""
+        return f"{'' if kind is tuple else 'frozenset'}({', '.join(_elements(value, depth))}{comma}){rest}"
+    return None
 
 
 def _is_one_of(kind: type, kinds: Sequence[type]) -> bool:
@@ -134,11 +140,11 @@ def _number(value: Any) -> str:
         return ""
 
 
-def _cut(written: str) -> str:
+def _cut(text: str) -> str:
     """Truncate a text to `_LONGEST` characters, but keep a distinguishing number."""
-    if len(written) <= _LONGEST:
-        return written
-    start, mark, number = written.rpartition(" #")
+    if len(text) <= _LONGEST:
+        return text
+    start, mark, number = text.rpartition(" #")
     if not mark or not number.isalnum():
-        return f"{written[: _LONGEST - 3]}..."
+        return f"{text[: _LONGEST - 3]}..."
     return f"{start[: _LONGEST - len(number) - 5]}... #{number}"

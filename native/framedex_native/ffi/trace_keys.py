@@ -20,7 +20,7 @@ from typing import Any
 from .statics import class_attribute, field_values, text
 
 THE_CALL = "the call"
-"""The subject of the fact with the ways in which arguments were passed: by position, and by which names."""
+"""The subject of the fact that says how arguments were passed: by position or by name."""
 
 MOST_FACTS = 300
 """The maximum number of facts about structures. A larger argument adds one hash of the rest."""

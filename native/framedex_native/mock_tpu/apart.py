@@ -23,14 +23,14 @@ def answer(request: bytes) -> bytes:
     types = decoder.sequence(lambda: decoder.text().decode())
     code_format, code, options = decoder.text().decode(), decoder.text(), decoder.text()
     try:
-        client = _Client([number for number, _ in devices], [process for _, process in devices], 0, types)
+        client = _PermissiveClient([number for number, _ in devices], [process for _, process in devices], 0, types)
         program = client.compile(code, code_format, options, key=0)
     except Exception as error:
         return encoding.text(str(error) or repr(error)) + encoding.text("")
     return encoding.text("") + encoding.text(program.description)
 
 
-class _Client(Client):
+class _PermissiveClient(Client):
     """A client that accepts calls of any FFI handler, because the parent's handlers are not registered here."""
 
     def load(self, module: Any, device_ids: Sequence[int], options: Any) -> Any:

@@ -35,12 +35,12 @@ def prepare_process(transfer_handler: Any, at_exit: Callable[[], None]) -> None:
     atexit.register(at_exit)
     xla_client.register_custom_call_target(TRANSFER_TARGET, transfer_handler, platform="cpu", api_version=1)
 
-    def for_cpu(name: str, function: Any, _platform: str, api_version: int = 0, traits: Any = 0) -> None:
+    def register_on_cpu(name: str, function: Any, _platform: str, api_version: int = 0, traits: Any = 0) -> None:
         # Bypass xla_client, which holds its own lock during this call.
         host = xla_client.xla_platform_names["cpu"]
         _jax.register_custom_call_target(name, function, host, api_version, traits)
 
-    xla_client.register_custom_call_handler(PLATFORM, for_cpu)
+    xla_client.register_custom_call_handler(PLATFORM, register_on_cpu)
     # Since jaxlib 0.9 a type is registered with more than its id.
     register_type = "register_custom_type" if hasattr(xla_client, "register_custom_type") else "register_custom_type_id"
     getattr(xla_client, f"{register_type}_handler")(PLATFORM, getattr(_jax, register_type))
@@ -97,7 +97,7 @@ class Client:
         """The sharding of an array with one piece on each of these devices. JAX treats the pieces as replicas."""
         if len(device_ids) == 1:
             return self._single[device_ids[0]]
-        return _replicated(tuple(self._devices[number] for number in device_ids))
+        return _replicated_sharding(tuple(self._devices[number] for number in device_ids))
 
     def result_handler(self, type_number: int, dims: Sequence[int], sharding: Sharding) -> Any:
         """The function that creates an array from one result of a program."""
@@ -145,7 +145,7 @@ def _aval(dims: tuple[int, ...], dtype: np.dtype[Any]) -> jax.core.ShapedArray:
 
 
 @functools.cache
-def _replicated(devices: tuple[Any, ...]) -> Sharding:
+def _replicated_sharding(devices: tuple[Any, ...]) -> Sharding:
     return NamedSharding(Mesh(np.array(devices), ("device",)), PartitionSpec())
 
 

@@ -16,8 +16,8 @@ from jaxlib.mlir.dialects import stablehlo
 
 from .hlo_proto import module_with_config
 from .main_function import (
-    Place,
     Signature,
+    ValuePlacement,
     remove_impossible_donations,
     remove_layouts,
     remove_memory_kinds,
@@ -119,13 +119,14 @@ def _program(
     module = loaded.hlo_modules()[0]
     proto = module.as_serialized_hlo_module_proto()
     program_shape = xla_client.XlaComputation(proto).program_shape()
-    parameters = _flat(program_shape.parameter_shapes())
-    results = _flat([program_shape.result_shape()])
+    parameters = _flatten_shapes(program_shape.parameter_shapes())
+    results = _flatten_shapes([program_shape.result_shape()])
     sharding = client.sharding(device_ids)
     parameter_values = [_value(client, *described) for described in zip(parameters, signature.parameters, strict=True)]
     result_values = [_value(client, *described) for described in zip(results, signature.results, strict=True)]
     donated = donations(proto)
-    memory = _memory(loaded.get_compiled_memory_stats())
+    statistics = loaded.get_compiled_memory_stats()
+    memory = _memory(statistics)
     _move_to_host(memory, "argument", zip(parameters, signature.parameters, strict=True))
     _move_to_host(memory, "output", zip(results, signature.results, strict=True))
     _move_to_host(memory, "alias", ((parameters[number], signature.parameters[number]) for number, _ in donated))
@@ -140,7 +141,10 @@ def _program(
         parameters=parameter_values,
         results=result_values,
         donated=donated,
-        optimized=module_with_config(proto, parameter_values, result_values, shape),
+        optimized=module_with_config(
+            *(proto, parameter_values, result_values, shape),
+            getattr(statistics, "serialized_buffer_assignment_proto", b""),
+        ),
         costs=sorted(_costs(loaded).items()),
         memory=list(memory.items()),
         fingerprint=fingerprint,
@@ -151,21 +155,21 @@ def _program(
     )
 
 
-def _flat(shapes: Sequence[Any]) -> list[Any]:
+def _flatten_shapes(shapes: Sequence[Any]) -> list[Any]:
     """The shapes of single arrays. Many parameters, and all results, are wrapped in one tuple."""
     return list(shapes[0].tuple_shapes()) if len(shapes) == 1 and shapes[0].is_tuple() else list(shapes)
 
 
-def _value(client: Client, shape: Any, place: Place) -> Value:
+def _value(client: Client, shape: Any, placement: ValuePlacement) -> Value:
     dims = tuple(shape.dimensions()) if shape.is_array() else ()
-    return Value(client.type_number(shape), dims, place.order(len(dims)), place.tiles, place.memory_kind)
+    return Value(client.type_number(shape), dims, placement.order(len(dims)), placement.tiles, placement.memory_kind)
 
 
 def _memory(statistics: Any) -> dict[str, int]:
     return {name: int(getattr(statistics, name, 0)) for name in _MEMORY_STATISTICS}
 
 
-def _move_to_host(memory: dict[str, int], part: str, values: Iterable[tuple[Any, Place]]) -> None:
+def _move_to_host(memory: dict[str, int], part: str, values: Iterable[tuple[Any, ValuePlacement]]) -> None:
     """Move values in host memory to the host's statistics. The CPU compiler counts all values as device memory."""
     on_host = sum(
         math.prod(shape.dimensions()) * shape.numpy_dtype().itemsize

@@ -129,7 +129,7 @@ def _import_functions(text: str, module: ir.Module) -> str:
     taken = {ir.StringAttr(entry.attributes["sym_name"]).value for entry in module.body.operations}
     names = re.findall(r"func\.func (?:public |private )?@([\w.$-]+)", text)
     suffix = next(number for number in range(len(taken) + 1) if not taken & {f"cpu{number}_{name}" for name in names})
-    renamed = re.sub(r"@([\w.$-]+)", lambda match: _renamed(match, names, suffix), text)
+    renamed = re.sub(r"@([\w.$-]+)", lambda match: _rename_function(match, names, suffix), text)
     with module.context:
         for entry in ir.Module.parse(renamed).body.operations:
             if entry.operation.name == "func.func":
@@ -138,5 +138,5 @@ def _import_functions(text: str, module: ir.Module) -> str:
     return f"cpu{suffix}_main"
 
 
-def _renamed(match: re.Match[str], names: list[str], suffix: int) -> str:
+def _rename_function(match: re.Match[str], names: list[str], suffix: int) -> str:
     return f"@cpu{suffix}_{match[1]}" if match[1] in names else match[0]

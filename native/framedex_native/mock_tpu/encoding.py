@@ -47,11 +47,13 @@ class Decoder:
         self._position = 0
 
     def integer(self) -> int:
+        """Decode the next integer."""
         (value,) = struct.unpack_from("<q", self._encoded, self._position)
         self._position += 8
         return int(value)
 
     def text(self) -> bytes:
+        """Decode the next byte string."""
         size = self.integer()
         self._position += size
         return self._encoded[self._position - size : self._position]

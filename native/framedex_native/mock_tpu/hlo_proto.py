@@ -18,7 +18,7 @@ else:
     from . import protobuf  # from ffi/, through this package's __init__.py
 
 _HOST_PROGRAM_SHAPE = 4
-_HLO_MODULE, _CONFIG = 1, 2
+_HLO_MODULE, _CONFIG, _BUFFER_ASSIGNMENT = 1, 2, 3
 _ENTRY_COMPUTATION_LAYOUT, _REPLICA_COUNT, _NUM_PARTITIONS = 1, 4, 5
 _PARAMETERS, _RESULT = 1, 2
 _ELEMENT_TYPE, _TUPLE_SHAPES, _LAYOUT = 2, 4, 5
@@ -31,19 +31,28 @@ _DAMAGED = "the serialised HLO module is damaged"
 
 
 def module_with_config(
-    module: bytes, parameters: Sequence[Value], results: Sequence[Value], shape: tuple[int, int]
+    module: bytes,
+    parameters: Sequence[Value],
+    results: Sequence[Value],
+    shape: tuple[int, int],
+    buffer_assignment: bytes,
 ) -> bytes:
     """Wrap a serialised HloModuleProto into an HloModuleProtoWithConfig.
 
     `shape` gives the numbers of replicas and partitions. The entry computation gets the layouts of `parameters` and
-    `results`, regardless of the layouts it was compiled with.
+    `results`, regardless of the layouts it was compiled with. The BufferAssignmentProto has the field number that it
+    has in an HloProto, so that the bytes are both messages.
     """
     program = next((field.content for field in _fields(module) if field.number == _HOST_PROGRAM_SHAPE), b"")
     layout = _program_shape(program, iter(parameters), iter(results))
     replicas, partitions = shape
     config = protobuf.message_field(_ENTRY_COMPUTATION_LAYOUT, layout)
     config += protobuf.integer_field(_REPLICA_COUNT, replicas) + protobuf.integer_field(_NUM_PARTITIONS, partitions)
-    return protobuf.message_field(_HLO_MODULE, module) + protobuf.message_field(_CONFIG, config)
+    return (
+        protobuf.message_field(_HLO_MODULE, module)
+        + protobuf.message_field(_CONFIG, config)
+        + protobuf.message_field(_BUFFER_ASSIGNMENT, buffer_assignment)
+    )
 
 
 def _program_shape(shape: bytes, parameters: Iterator[Value], results: Iterator[Value]) -> bytes:

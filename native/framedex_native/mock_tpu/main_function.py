@@ -17,7 +17,7 @@ _DONATIONS = ("tf.aliasing_output", "jax.buffer_donor")
 
 
 @dataclass(frozen=True)
-class Place:
+class ValuePlacement:
     """The memory kind and the requested layout of a value: `{1,0:T(8,128)}`, `DEFAULT_LAYOUT` or `AUTO_LAYOUT`."""
 
     memory_kind: str = DEVICE_MEMORY
@@ -39,8 +39,8 @@ class Place:
 class Signature:
     """The placements of parameters and results."""
 
-    parameters: Sequence[Place]
-    results: Sequence[Place]
+    parameters: Sequence[ValuePlacement]
+    results: Sequence[ValuePlacement]
 
     @property
     def leaves_layouts_open(self) -> bool:
@@ -50,12 +50,12 @@ class Signature:
     def with_layouts(self, parameters: Sequence[str], results: Sequence[str]) -> Signature:
         """A copy of the signature with these layouts."""
         return replace(
-            self, parameters=_laid_out(self.parameters, parameters), results=_laid_out(self.results, results)
+            self, parameters=_apply_layouts(self.parameters, parameters), results=_apply_layouts(self.results, results)
         )
 
 
-def _laid_out(places: Sequence[Place], layouts: Sequence[str]) -> list[Place]:
-    return [replace(place, layout=layout) for place, layout in zip(places, layouts, strict=True)]
+def _apply_layouts(placements: Sequence[ValuePlacement], layouts: Sequence[str]) -> list[ValuePlacement]:
+    return [replace(place, layout=layout) for place, layout in zip(placements, layouts, strict=True)]
 
 
 def signature_of(module: ir.Module) -> Signature:
@@ -83,21 +83,21 @@ def remove_impossible_donations(module: ir.Module, signature: Signature) -> None
     memory kind.
     """
     function = main_function(module)
-    results = [_where(*described) for described in zip(function.type.results, signature.results, strict=True)]
+    results = [_location_of(*described) for described in zip(function.type.results, signature.results, strict=True)]
     attributes_of = _attributes(function, "arg_attrs", len(function.type.inputs))
     entries = []
     for value_type, place, attributes in zip(function.type.inputs, signature.parameters, attributes_of, strict=True):
         alias = attributes.get("tf.aliasing_output")
         takers = results if alias is None else [results[ir.IntegerAttr(alias).value]]
-        removed = () if _where(value_type, place) in takers else _DONATIONS
+        removed = () if _location_of(value_type, place) in takers else _DONATIONS
         entries.append(ir.DictAttr.get({name: value for name, value in attributes.items() if name not in removed}))
     if entries:
         function.operation.attributes["arg_attrs"] = ir.ArrayAttr.get(entries)
 
 
-def _where(value_type: ir.Type, place: Place) -> tuple[Any, ...]:
+def _location_of(value_type: ir.Type, placement: ValuePlacement) -> tuple[Any, ...]:
     rank = ir.RankedTensorType(value_type).rank if isinstance(value_type, ir.RankedTensorType) else 0
-    return value_type, place.memory_kind, list(place.order(rank)), place.tiles
+    return value_type, placement.memory_kind, list(placement.order(rank)), placement.tiles
 
 
 def main_function(module: ir.Module) -> Any:
@@ -124,8 +124,10 @@ def _attributes(function: Any, key: str, count: int) -> list[dict[str, ir.Attrib
     return [{item.name: item.attr for item in entry} for entry in function.operation.attributes[key]]
 
 
-def _place(attributes: dict[str, ir.Attribute]) -> Place:
-    return Place(_text(attributes, _MEMORY_KIND, DEVICE_MEMORY), _text(attributes, _LAYOUT_MODE, DEFAULT_LAYOUT))
+def _place(attributes: dict[str, ir.Attribute]) -> ValuePlacement:
+    return ValuePlacement(
+        _text(attributes, _MEMORY_KIND, DEVICE_MEMORY), _text(attributes, _LAYOUT_MODE, DEFAULT_LAYOUT)
+    )
 
 
 def _text(attributes: dict[str, ir.Attribute], name: str, default: str) -> str:

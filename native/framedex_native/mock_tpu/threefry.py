@@ -76,7 +76,7 @@ def _evaluate(function: func.FuncOp, given: Sequence[int]) -> list[int] | None:
 
 
 def _roll(function: func.FuncOp) -> None:
-    text = _rolled(function.type.inputs, function.type.results[0])
+    text = _rolled_loop_text(function.type.inputs, function.type.results[0])
     with function.context, function.location, ir.InsertionPoint(function):
         parsed = ir.Module.parse(text)
         rolled = parsed.body.operations[0].operation.clone()
@@ -86,7 +86,7 @@ def _roll(function: func.FuncOp) -> None:
     function.operation.erase()
 
 
-def _rolled(inputs: Sequence[ir.Type], result: ir.Type) -> str:
+def _rolled_loop_text(inputs: Sequence[ir.Type], result: ir.Type) -> str:
     """The StableHLO text of a function with the loop, for arguments of these types."""
     key_words, counters = inputs[:2], inputs[2:]
     key = key_words[0] if key_words[0] == key_words[1] else result

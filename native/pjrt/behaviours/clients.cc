@@ -7,13 +7,13 @@
 namespace framedex::behaviours {
 namespace {
 
-struct Living {
+struct LiveClients {
   std::mutex mutex;
   std::vector<PJRT_Client*> clients;
 };
 
-Living& living() {
-  static auto* const all = new Living;  // never destroyed: clients live until the process ends
+LiveClients& living() {
+  static auto* const all = new LiveClients;  // never destroyed: clients live until the process ends
   return *all;
 }
 

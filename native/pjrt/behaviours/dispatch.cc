@@ -18,8 +18,8 @@ std::atomic<bool> is_closed{false};
 std::atomic<int> under_way{0};
 std::atomic<python::Object*> dispatcher{nullptr};  // never released: any thread may be using it
 
-const mock::MadeHere& made_here() {
-  static const mock::MadeHere here;
+const mock::ProcessOwner& made_here() {
+  static const mock::ProcessOwner here;
   return here;
 }
 
@@ -34,15 +34,15 @@ bool can_dispatch() {
   return !is_closed && dispatcher.load(std::memory_order_acquire) != nullptr && made_here() && python::is_usable();
 }
 
-Entrance::Entrance() {
+DispatchEntry::DispatchEntry() {
   ++under_way;
   is_open_ = can_dispatch();
 }
-Entrance::~Entrance() { --under_way; }
+DispatchEntry::~DispatchEntry() { --under_way; }
 
 void dispatch(WatchedCall& call) {
-  Inside inside;
-  Vigil vigil(call);
+  BehaviourScope inside;
+  SlowBehaviourWatch vigil(call);
   python::Reference function = python::integer(static_cast<int64_t>(call.function()));
   python::Reference address = python::integer(static_cast<int64_t>(reinterpret_cast<intptr_t>(&call)));
   if (python::call(dispatcher.load(std::memory_order_acquire), {function.get(), address.get()})) return;

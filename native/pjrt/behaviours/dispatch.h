@@ -14,18 +14,18 @@ void set_dispatcher(mock::python::Object* callable);
 bool can_dispatch();
 // Marks a thread that is about to run behaviours, from before it requests the GIL. Python ends threads that still wait
 // for the GIL at its end, so close() waits a while for them. False if there is no dispatcher, or not any more.
-class Entrance {
+class DispatchEntry {
  public:
-  Entrance();
-  ~Entrance();
-  Entrance(const Entrance&) = delete;
-  Entrance& operator=(const Entrance&) = delete;
+  DispatchEntry();
+  ~DispatchEntry();
+  DispatchEntry(const DispatchEntry&) = delete;
+  DispatchEntry& operator=(const DispatchEntry&) = delete;
   explicit operator bool() const { return is_open_; }
 
  private:
   bool is_open_;
 };
-// Runs the dispatcher, with the GIL and an Entrance. If it raises, the call fails with that exception.
+// Runs the dispatcher, with the GIL and a DispatchEntry. If it raises, the call fails with that exception.
 void dispatch(WatchedCall& call);
 // Called before Python ends: lets no more threads enter, and waits a while for those that have entered.
 void close();

@@ -12,14 +12,14 @@ struct OwnError : PJRT_Error {
 };
 
 // The living errors of behaviours. An older plug-in's errors have no function table to recognise them by.
-struct Living {
+struct LiveErrors {
   std::mutex mutex;
   std::unordered_set<const PJRT_Error*> errors;
   std::atomic<size_t> count{0};
 };
 
-Living& living() {
-  static auto* const errors = new Living;  // never destroyed: errors are read until the process ends
+LiveErrors& living() {
+  static auto* const errors = new LiveErrors;  // never destroyed: errors are read until the process ends
   return *errors;
 }
 

@@ -21,7 +21,7 @@ namespace python = mock::python;
 using Work = std::shared_ptr<WatchedCall>;
 
 // Keeps a free thread at all times: work that finds none gets a new one.
-class Helpers {
+class HelperThreads {
  public:
   void run(Work work) {
     std::lock_guard lock(mutex_);
@@ -42,8 +42,8 @@ class Helpers {
         work = std::move(waiting_.front());
         waiting_.pop_front();
       }
-      if (Entrance entrance; entrance) {
-        OnBehalf caller(work->caller_thread());
+      if (DispatchEntry entrance; entrance) {
+        ProxyCallScope caller(work->caller_thread());
         python::Gil gil;
         if (work->start()) dispatch(*work);
       }
@@ -57,8 +57,8 @@ class Helpers {
   size_t idle_ = 0;
 };
 
-Helpers& helpers() {
-  static auto* const all = new Helpers;  // never destroyed: its threads wait in it until the process ends
+HelperThreads& helpers() {
+  static auto* const all = new HelperThreads;  // never destroyed: its threads wait in it until the process ends
   return *all;
 }
 
@@ -82,13 +82,13 @@ PJRT_Error* with_helper(size_t function, void* arguments, size_t size) {
                        : std::make_shared<WatchedCall>(function, arguments, &call_default, false);
   helpers().run(work);
   switch (work->wait()) {
-    case WatchedCall::Ended::kLeftOut:
+    case WatchedCall::WaitResult::kLeftOut:
       tell(function, "left out", kLeftOut, *work);
       return call_default(function, arguments);
-    case WatchedCall::Ended::kAbandoned:
+    case WatchedCall::WaitResult::kAbandoned:
       tell(function, "abandoned", kAbandoned, *work);
       return work->take_default(arguments);
-    case WatchedCall::Ended::kDone:
+    case WatchedCall::WaitResult::kDone:
       break;
   }
   return work->settle(arguments);

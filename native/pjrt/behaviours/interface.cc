@@ -14,13 +14,13 @@ using namespace framedex::behaviours;
 namespace {
 
 // The outcome of a call for Python: a code, 0 for success, and a text that is valid until the thread's next call.
-struct Told {
+struct CallOutcome {
   int code;
   const char* text;
   size_t size;
 };
 
-Told told(const std::optional<Failure>& failure) {
+CallOutcome told(const std::optional<Failure>& failure) {
   static thread_local std::string text;
   text = failure ? failure->message : "";
   return {failure ? static_cast<int>(failure->code) : 0, text.data(), text.size()};
@@ -42,7 +42,7 @@ FRAMEDEX_EXPORT void framedex_behaviour_close() { close(); }
 
 FRAMEDEX_EXPORT void framedex_behaviour_watch(size_t function, int is_wanted) { watch(function, is_wanted != 0); }
 
-FRAMEDEX_EXPORT Told framedex_behaviour_ask(size_t function, void* arguments) {
+FRAMEDEX_EXPORT CallOutcome framedex_behaviour_ask(size_t function, void* arguments) {
   if (below() == nullptr) return told(nothing_below());
   if (default_of(function) == nullptr) {
     return told(Failure{PJRT_Error_Code_UNIMPLEMENTED, std::string("the plug-in has no ") + name_of(function)});
@@ -58,7 +58,7 @@ FRAMEDEX_EXPORT void* framedex_behaviour_arguments(WatchedCall* call) { return c
 
 FRAMEDEX_EXPORT unsigned long framedex_behaviour_caller_thread(WatchedCall* call) { return call->caller_thread(); }
 
-FRAMEDEX_EXPORT Told framedex_behaviour_run(WatchedCall* call) { return told(call->run()); }
+FRAMEDEX_EXPORT CallOutcome framedex_behaviour_run(WatchedCall* call) { return told(call->run()); }
 
 FRAMEDEX_EXPORT void framedex_behaviour_fail(WatchedCall* call, int code, const char* text, size_t size) {
   call->fail({static_cast<PJRT_Error_Code>(code), std::string(text, size)});

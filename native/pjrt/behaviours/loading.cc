@@ -41,7 +41,7 @@ std::string run_files(const std::string& files) {
   if (!python::is_usable())
     return "FRAMEDEX_BEHAVIOUR=" + files + " needs the program's Python; there is none that runs.";
   python::Gil gil;
-  Inside inside;
+  BehaviourScope inside;
   return load(files);
 }
 

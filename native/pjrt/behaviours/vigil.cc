@@ -37,7 +37,7 @@ void show_stacks() {
   if (!dump || !python::call(dump.get(), {file.get()})) python::take_error();
 }
 
-class Watch {
+class SlowBehaviourMonitor {
  public:
   void begin(const WatchedCall* call) {
     std::lock_guard lock(mutex_);
@@ -52,7 +52,7 @@ class Watch {
   }
 
  private:
-  struct Running {
+  struct RunningBehaviour {
     Clock::time_point since;
     bool is_told;
   };
@@ -81,18 +81,18 @@ class Watch {
   }
 
   std::mutex mutex_;
-  std::map<const WatchedCall*, Running> running_;
+  std::map<const WatchedCall*, RunningBehaviour> running_;
   bool is_started_ = false;
 };
 
-Watch& watch() {
-  static auto* const all = new Watch;  // never destroyed: its thread reads it until the process ends
+SlowBehaviourMonitor& watch() {
+  static auto* const all = new SlowBehaviourMonitor;  // never destroyed: its thread reads it until the process ends
   return *all;
 }
 
 }  // namespace
 
-Vigil::Vigil(const WatchedCall& call) : call_(&call) { watch().begin(call_); }
-Vigil::~Vigil() { watch().end(call_); }
+SlowBehaviourWatch::SlowBehaviourWatch(const WatchedCall& call) : call_(&call) { watch().begin(call_); }
+SlowBehaviourWatch::~SlowBehaviourWatch() { watch().end(call_); }
 
 }  // namespace framedex::behaviours

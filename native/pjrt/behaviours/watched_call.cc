@@ -29,14 +29,14 @@ constexpr char kGivenUp[] = "the caller has gone on without this behaviour";
 
 }  // namespace
 
-Inside::Inside() : before_(std::exchange(is_inside, true)) {}
-Inside::~Inside() { is_inside = before_; }
-Outside::Outside() : before_(std::exchange(is_inside, false)) {}
-Outside::~Outside() { is_inside = before_; }
+BehaviourScope::BehaviourScope() : before_(std::exchange(is_inside, true)) {}
+BehaviourScope::~BehaviourScope() { is_inside = before_; }
+RuntimeScope::RuntimeScope() : before_(std::exchange(is_inside, false)) {}
+RuntimeScope::~RuntimeScope() { is_inside = before_; }
 bool inside_behaviour() { return is_inside; }
 
-OnBehalf::OnBehalf(unsigned long thread) { on_behalf_of = thread; }
-OnBehalf::~OnBehalf() { on_behalf_of = 0; }
+ProxyCallScope::ProxyCallScope(unsigned long thread) { on_behalf_of = thread; }
+ProxyCallScope::~ProxyCallScope() { on_behalf_of = 0; }
 
 WatchedCall::WatchedCall(size_t function, void* arguments, Default answer, bool caller_has_gil)
     : function_(function),
@@ -57,7 +57,7 @@ std::optional<Failure> WatchedCall::run() {
   if (!begin_default()) return Failure{PJRT_Error_Code_CANCELLED, kGivenUp};
   std::optional<python::WithoutGil> without_gil;
   if (!caller_has_gil_) without_gil.emplace();
-  Outside outside;
+  RuntimeScope outside;
   if (!has_run_) {
     default_error_ = default_(function_, arguments_);
     default_results_ = copy_;
@@ -74,7 +74,7 @@ std::optional<Failure> ask(size_t function, void* arguments) {
   PJRT_Error* error = nullptr;
   {
     python::WithoutGil without_gil;
-    Inside inside;
+    BehaviourScope inside;
     error = call_default(function, arguments);
   }
   if (error == nullptr) return std::nullopt;
@@ -175,12 +175,12 @@ void WatchedCall::finish() {
   changed_.notify_all();
 }
 
-WatchedCall::Ended WatchedCall::wait() {
+WatchedCall::WaitResult WatchedCall::wait() {
   auto is_done = [this] { return state_ == State::kDone; };
   std::unique_lock lock(mutex_);
   if (!changed_.wait_for(lock, kPatienceForGil, [this] { return state_ != State::kWaiting; })) {
     state_ = State::kGivenUp;
-    return Ended::kLeftOut;
+    return WaitResult::kLeftOut;
   }
   // Without a copy, behaviours work on the caller's own arguments, so the caller must wait.
   if (copy_.empty()) changed_.wait(lock, is_done);
@@ -189,10 +189,10 @@ WatchedCall::Ended WatchedCall::wait() {
     // Wait for a default as long as without behaviours; its time does not count as theirs.
     changed_.wait(lock, [&] { return is_done() || defaults_under_way_ == 0; });
     defaults_seen = defaults_ended_;
-    if (changed_.wait_for(lock, kPatienceForBehaviours, is_done)) return Ended::kDone;
+    if (changed_.wait_for(lock, kPatienceForBehaviours, is_done)) return WaitResult::kDone;
   } while (defaults_under_way_ > 0 || defaults_ended_ != defaults_seen);
   state_ = State::kGivenUp;
-  return Ended::kAbandoned;
+  return WaitResult::kAbandoned;
 }
 
 PJRT_Error* WatchedCall::take_default(void* arguments) {

@@ -17,20 +17,20 @@ namespace framedex::behaviours {
 // Runs a function without behaviours.
 using Default = PJRT_Error* (*)(size_t function, void* arguments);
 
-// While this exists, calls of this thread are a behaviour's own and go to the default. An Outside within it reverses
+// While this exists, calls of this thread are a behaviour's own and go to the default. A RuntimeScope within it reverses
 // that.
-class Inside {
+class BehaviourScope {
  public:
-  Inside();
-  ~Inside();
+  BehaviourScope();
+  ~BehaviourScope();
 
  private:
   bool before_;
 };
-class Outside {
+class RuntimeScope {
  public:
-  Outside();
-  ~Outside();
+  RuntimeScope();
+  ~RuntimeScope();
 
  private:
   bool before_;
@@ -38,10 +38,10 @@ class Outside {
 bool inside_behaviour();
 
 // While this exists, this thread makes calls on behalf of another thread, which waits for it.
-class OnBehalf {
+class ProxyCallScope {
  public:
-  explicit OnBehalf(unsigned long thread);
-  ~OnBehalf();
+  explicit ProxyCallScope(unsigned long thread);
+  ~ProxyCallScope();
 };
 
 // Calls the default of any function of the table with a behaviour's own arguments, without the GIL. Returns nothing for
@@ -91,8 +91,8 @@ class WatchedCall {
   void finish();
   // For the caller: waits until behaviours have the GIL, then until they finish. If they are too late, their later work
   // changes only the copy. The caller still gets the results of any default that they ran.
-  enum class Ended { kLeftOut, kAbandoned, kDone };
-  Ended wait();
+  enum class WaitResult { kLeftOut, kAbandoned, kDone };
+  WaitResult wait();
   // After the caller has continued alone: returns the result of the default that behaviours ran, or runs it now.
   PJRT_Error* take_default(void* arguments);
 

@@ -19,7 +19,7 @@ bool is_waited_for_with_gil(size_t function) { return kFunctions[function].offse
 
 PJRT_Error* on_this_thread(size_t function, void* arguments, bool has_gil) {
   WatchedCall call(function, arguments, &call_default, has_gil);
-  if (Entrance entrance; entrance) {
+  if (DispatchEntry entrance; entrance) {
     python::Gil gil;
     dispatch(call);
   }
@@ -67,7 +67,7 @@ void* allocate(int device, int64_t bytes, void* memory, Take take, GiveBack give
   }
   Allocation allocation{{offsetof(AllocateArguments, address), bytes, device, nullptr}, memory, take};
   WatchedCall call(allocate_number(), &allocation, &take_memory, python::has_gil());
-  if (Entrance entrance; entrance) {
+  if (DispatchEntry entrance; entrance) {
     python::Gil gil;
     dispatch(call);
   }

@@ -36,10 +36,10 @@ class AllSignalsBlocked {
 };
 
 // Disables cancellation of a waiting thread: cancellation would unwind functions that must not be unwound.
-class NotCancelled {
+class CancellationBlock {
  public:
-  NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-  ~NotCancelled() { pthread_setcancelstate(before_, nullptr); }
+  CancellationBlock() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~CancellationBlock() { pthread_setcancelstate(before_, nullptr); }
 
  private:
   int before_ = PTHREAD_CANCEL_ENABLE;
@@ -108,7 +108,7 @@ bool BackgroundThread::perform(const Work& work) {
     work();
     return true;
   }
-  NotCancelled scope;
+  CancellationBlock scope;
   bool is_done = false;
   std::unique_lock lock(mutex_);
   urgent_.push_back([&] {

@@ -19,7 +19,7 @@ class StackWalker {
 
   static constexpr uint32_t kInSignalHandler = 0xFFFFFFFF;
 
-  struct Found {
+  struct FoundStack {
     uint32_t id;        // kInSignalHandler: the walker must not allocate or lock here, so the stack has no number
     bool is_new;        // if so, `stack` and frames() describe it
     MergedStack stack;  // not set by a replay
@@ -28,11 +28,11 @@ class StackWalker {
   StackWalker(const PythonRuntime& python, Unwinder& unwinder);
 
   // Finds the stack that begins at `start`. A known stack needs no allocation, no lock and no call into Python.
-  Found find(const StartRegisters& start);
+  FoundStack find(const StartRegisters& start);
   // Like find(), but always walks.
-  Found walk(const StartRegisters& start);
+  FoundStack walk(const StartRegisters& start);
   // Like walk(), but with libgcc's native walk, as the oracle.
-  Found walk_with_libgcc(const StartRegisters& start);
+  FoundStack walk_with_libgcc(const StartRegisters& start);
 
   // Returns the frames of the latest walk, innermost first.
   const MergedFrame* frames() const { return merged_.get(); }
@@ -40,8 +40,8 @@ class StackWalker {
   void forget();
 
  private:
-  Found walk(const StartRegisters& start, uintptr_t thread_state);
-  Found merge_and_intern(const NativeStack& native, uintptr_t thread_state, ReadLog* log);
+  FoundStack walk(const StartRegisters& start, uintptr_t thread_state);
+  FoundStack merge_and_intern(const NativeStack& native, uintptr_t thread_state, ReadLog* log);
 
   const PythonRuntime& python_runtime_;
   Unwinder& unwinder_;

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from framedex import costtext
-from framedex.model import Stale
+from framedex.model import Staleness
 from framedex.placetext import stale_labels
 from framedex.plaintext import printable
 from framedex_server.answers.session import Session
@@ -20,7 +20,7 @@ from framedex_server.markup import shorten
 from framedex_server.settings import NOTABLE, EditorSettings
 
 if TYPE_CHECKING:
-    from framedex.costtext import HeldOn
+    from framedex.costtext import LineMemoryOnDevice
     from framedex.index import Index
     from framedex.model import Compiles, PythonLine, Transfers, Waits
 
@@ -56,7 +56,7 @@ def notable_transfers(rows: Sequence[Transfers]) -> Sequence[Transfers]:
     return implicit if is_much else []
 
 
-def notable_memory(rows: Sequence[HeldOn]) -> Sequence[HeldOn]:
+def notable_memory(rows: Sequence[LineMemoryOnDevice]) -> Sequence[LineMemoryOnDevice]:
     """Return the devices on which a line holds much memory, leaks, or ran out of memory."""
     return [row for row in rows if _is_much_memory(row)]
 
@@ -66,11 +66,11 @@ def notable_waits(rows: Sequence[Waits]) -> Sequence[Waits]:
     return rows if sum(row.total_duration for row in rows) >= MIN_WAITED_NS else []
 
 
-def _is_much_memory(row: HeldOn) -> bool:
-    held = row.held
-    if held is None:
-        return bool(row.failures)
+def _is_much_memory(row: LineMemoryOnDevice) -> bool:
+    held = row.memory
     least = max(MIN_HELD_BYTES, MIN_PEAK_SHARE * row.device.peak)
+    if held is None:
+        return bool(row.failures) or row.temporary_size >= least
     return held.at_peak >= least or held.growth * held.rounds >= MIN_HELD_BYTES
 
 
@@ -175,7 +175,7 @@ class LineCost:
         """A short summary, marked if the line may have changed: `compiled 19 times, 1.4 s`."""
         text = shorten(printable(self.answer.text(self.rows)))
         line = self.rows[0].line
-        if line is None or line.location.stale is not Stale.UNKNOWN:
+        if line is None or line.location.stale is not Staleness.UNKNOWN:
             return text
         return f"{text} [{', '.join(stale_labels(line.location))}]"
 
@@ -254,7 +254,7 @@ def query_rows_by_line(index: Index, answer: Answer, captures: Collection[int], 
         by_path: dict[str, dict[int, list[Row]]] = {}
         for row in query_rows(index, answer, captures):
             place = row.line.location if row.line else None
-            if place is not None and place.stale is not Stale.GONE:
+            if place is not None and place.stale is not Staleness.GONE:
                 by_path.setdefault(place.path, {}).setdefault(place.line, []).append(row)
         return by_path
 

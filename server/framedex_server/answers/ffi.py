@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from framedex.errortext import split_headline
 from framedex.placetext import place_text
 from framedex.words import count, duration
-from framedex_server.answers.session import Place, Session
+from framedex_server.answers.session import RequestPosition, Session
 
 if TYPE_CHECKING:
     from framedex.ffi.model import FfiHandler, FfiUse
@@ -26,43 +26,43 @@ _MAX_TARGET_LINES = 3
 """Number of source lines searched for a target's name: a formatter may put the name below `ffi_call(`."""
 
 
-def find_called_uses(session: Session, index: Index, place: Place, uses: Sequence[FfiUse]) -> list[FfiUse]:
+def find_called_uses(session: Session, index: Index, position: RequestPosition, uses: Sequence[FfiUse]) -> list[FfiUse]:
     """Return the FFI uses that a line calls, else the recorded targets named by an `ffi_call` on the line."""
-    called = [use for use in uses if is_called_at(use, place)]
+    called = [use for use in uses if is_called_at(use, position)]
     return called or [
-        use for name in _find_named_targets(session, place) if (use := index.ffi.find_use(name)) is not None
+        use for name in _find_named_targets(session, position) if (use := index.ffi.find_use(name)) is not None
     ]
 
 
-def _find_named_targets(session: Session, place: Place) -> list[str]:
-    first = session.documents.line(place.path, place.line)
+def _find_named_targets(session: Session, position: RequestPosition) -> list[str]:
+    first = session.documents.line(position.path, position.line)
     if "ffi_call(" not in first:
         return []
     text = "\n".join(
-        [first, *(session.documents.line(place.path, place.line + each) for each in range(1, _MAX_TARGET_LINES))]
+        [first, *(session.documents.line(position.path, position.line + each) for each in range(1, _MAX_TARGET_LINES))]
     )
     return [found["target"] for found in _FFI_CALL.finditer(text) if found.start() <= len(first)]
 
 
-def resolve_registration(session: Session, index: Index, place: Place) -> Place:
+def resolve_registration(session: Session, index: Index, position: RequestPosition) -> RequestPosition:
     """Return the registration of the handler implemented at a place, else the place itself."""
-    if _is_on_stacks(session, index, place):
-        return place
-    registered = list(_find_registrations(index, place))
-    return next((each for each in registered if _is_on_stacks(session, index, each)), next(iter(registered), place))
+    if _is_on_stacks(session, index, position):
+        return position
+    registered = list(_find_registrations(index, position))
+    return next((each for each in registered if _is_on_stacks(session, index, each)), next(iter(registered), position))
 
 
-def _is_on_stacks(session: Session, index: Index, place: Place) -> bool:
-    return bool(session.selection.stacks_through(index, place.path, place.line, limit=1))
+def _is_on_stacks(session: Session, index: Index, position: RequestPosition) -> bool:
+    return bool(session.selection.stacks_through(index, position.path, position.line, limit=1))
 
 
-def _find_registrations(index: Index, place: Place) -> Iterator[Place]:
-    here = {function.id for function in index.line(place.path, place.line).functions()}
-    for use in index.line(place.path, place.line).ffi_uses():
+def _find_registrations(index: Index, position: RequestPosition) -> Iterator[RequestPosition]:
+    here = {function.id for function in index.line(position.path, position.line).functions()}
+    for use in index.line(position.path, position.line).ffi_uses():
         for handler in use.handlers:
             made_from, registered = handler.implementation, handler.location
             if made_from is not None and made_from.id in here and registered is not None:
-                yield replace(place, path=registered.path, line=registered.line)
+                yield replace(position, path=registered.path, line=registered.line)
 
 
 MAX_LISTED_SITES = 4
@@ -94,10 +94,10 @@ def format_ffi_use(markup: Markup, use: FfiUse, *, is_called: bool) -> Iterator[
         yield f"with {', '.join(map(markup.code, use.shapes))}"
 
 
-def is_called_at(use: FfiUse, place: Place) -> bool:
+def is_called_at(use: FfiUse, position: RequestPosition) -> bool:
     """Return whether the line has an `ffi_call` of the target."""
     locations = (site.lines[0].location for site in use.sites if site.lines)
-    return any((location.path, location.line) == (place.path, place.line) for location in locations)
+    return any((location.path, location.line) == (position.path, position.line) for location in locations)
 
 
 def _format_handler(markup: Markup, handler: FfiHandler) -> str:

@@ -15,7 +15,7 @@ from framedex.placetext import location_labels, place_text
 from framedex.plaintext import printable, visible
 from framedex_server.answers.remote_sources import find_fetched_location, make_path_resolver
 from framedex_server.answers.session import Session
-from framedex_server.answers.ways import Target, Targets, format_targets
+from framedex_server.answers.ways import TargetLine, Targets, format_targets
 from framedex_server.documents.open_documents import path_of
 from framedex_server.documents.stack_texts import StackText
 from framedex_server.markup import Markup
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from framedex.model import Location
     from framedex.text_stacks import TextFrame, TextStack
     from framedex.text_stacks.source_lookup.binaries import Binaries
-    from framedex.text_stacks.source_lookup.frame_context import Found
+    from framedex.text_stacks.source_lookup.frame_context import FoundFrame
     from framedex.text_stacks.source_lookup.resolve import Resolver
 
 _MAX_SHOWN = 4
@@ -44,7 +44,7 @@ async def find_definition(session: Session, uri: str, position: types.Position) 
     places = places or list(filter(None, map(find_fetched_location, (found.location, *found.candidates))))
     if not places:
         return None
-    targets = [Target(place.path, place.line, place.line, place.line) for place in places]
+    targets = [TargetLine(place.path, place.line, place.line, place.line) for place in places]
     return format_targets(
         session,
         frame_range(session, document, found.frame),
@@ -105,13 +105,13 @@ def make_resolver(
     return Resolver(index, make_path_resolver(session, uri, index), binaries, releases, session.outlines)
 
 
-async def _resolve_at(session: Session, document: StackText, uri: str, position: types.Position) -> Found | None:
+async def _resolve_at(session: Session, document: StackText, uri: str, position: types.Position) -> FoundFrame | None:
     frame = _find_frame(session, document, position)
     if frame is None:
         return None
     about = path_of(uri) or session.default_document()
 
-    def find(index: Index | None) -> Found:
+    def find(index: Index | None) -> FoundFrame:
         finder = make_resolver(session, uri, index, session.binaries, document)
         finder.set_program(*document.reading.frames())
         if stack := document.stack_around(frame.first_line):
@@ -132,14 +132,14 @@ def _find_frame(session: Session, document: StackText, position: types.Position)
     return frames[0] if frames else None
 
 
-def _format_lines(markup: Markup, found: Found, known: tuple[str, str] | None, source: str) -> Iterator[str]:
+def _format_lines(markup: Markup, found: FoundFrame, known: tuple[str, str] | None, source: str) -> Iterator[str]:
     frame = found.frame
     name, module = known or (found.function, frame.module)
     if name:
         yield f"{markup.code(name)} [doubtful]" if found.is_doubtful else markup.code(name)
     if module:
         yield f"in {markup.code(module)}"
-    if found.location is not None and not found.is_by_name:
+    if found.location is not None and not found.is_found_by_name:
         yield _format_location(markup, found.location)
         if source:
             yield markup.code(source)
@@ -149,7 +149,7 @@ def _format_lines(markup: Markup, found: Found, known: tuple[str, str] | None, s
         yield f"{markup.literal(visible(place_text(frame.place.path, frame.place.line)))}{missing}"
     elif frame.call_address is not None:
         yield f"call at {frame.call_address:#x}: source unknown"
-    by_name = (found.location,) if found.location is not None and found.is_by_name else ()
+    by_name = (found.location,) if found.location is not None and found.is_found_by_name else ()
     for candidate in (*by_name, *found.candidates)[:_MAX_SHOWN]:
         yield f"or {_format_location(markup, candidate)}"
     for outer in found.outward[:_MAX_SHOWN]:
@@ -168,7 +168,7 @@ def _format_location(markup: Markup, location: Location) -> str:
     return f"{markup.link(markup.code(place_text(location.path, location.line)), location.url)}{how}"
 
 
-def _find_symbol_and_module(index: Index, found: Found) -> tuple[str, str] | None:
+def _find_symbol_and_module(index: Index, found: FoundFrame) -> tuple[str, str] | None:
     """Return the full symbol and the binary of a recorded function: the text may shorten the symbol."""
     if found.location is None:
         return None
@@ -178,7 +178,7 @@ def _find_symbol_and_module(index: Index, found: Found) -> tuple[str, str] | Non
     return None
 
 
-def _read_source_line(session: Session, found: Found) -> str:
+def _read_source_line(session: Session, found: FoundFrame) -> str:
     """Return the frame's current source line; empty if it differs from the recorded line."""
     if found.location is None or any(label.startswith("as recorded: ") for label in found.frame.labels):
         return ""

@@ -47,7 +47,7 @@ async def find_page_url(
 
 @cache
 def _described_functions() -> frozenset[str]:
-    from framedex.guidebook.api_functions import read_api_functions  # parses the whole description of the API
+    from framedex.guidebook.api_functions import read_api_functions
 
     return frozenset(function.name for function in read_api_functions())
 

@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING
 from framedex.path_resolution.files import file_exists
 from framedex.plaintext import printable
 from framedex.words import count, duration
-from framedex_server.answers.session import Place, Session
+from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.markup import Markup
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import Location, Nearby, ProgramLine, ProgramRun, ProgramUse, PythonLine
+    from framedex.model import Location, NearestLines, ProgramLine, ProgramRun, ProgramUse, PythonLine
 
 MAX_SHOWN = 4
 """Maximum number of programs, ops and lines listed; the rest is counted."""
 
 
 def find_lines_inside(
-    session: Session, place: Place, index: Index, word: str = ""
+    session: Session, position: RequestPosition, index: Index, word: str = ""
 ) -> Sequence[ProgramLine | PythonLine]:
     """Return the traced callees of a line inside a program, else the lines that run the program.
 
     With `word`, return only the first line of the function of this name that the line traced or ran in programs.
     """
-    line = index.line(place.path, place.line, session.selection.capture_in(index))
+    line = index.line(position.path, position.line, session.selection.capture_in(index))
     inward: list[ProgramLine] = []
     run_from: list[PythonLine] = []
     for use in line.program_uses():
@@ -40,10 +40,10 @@ def find_lines_inside(
     return _keep_local(sorted(named, key=lambda each: (each.location.path, each.location.line)))[:1]
 
 
-def find_lines_outside(session: Session, place: Place, index: Index) -> Sequence[ProgramLine | PythonLine]:
+def find_lines_outside(session: Session, position: RequestPosition, index: Index) -> Sequence[ProgramLine | PythonLine]:
     """Return the lines whose tracing called the function of a line inside a program, and the lines that run it."""
     found: list[ProgramLine | PythonLine] = []
-    for use in index.line(place.path, place.line, session.selection.capture_in(index)).program_uses():
+    for use in index.line(position.path, position.line, session.selection.capture_in(index)).program_uses():
         if not use.is_outside:
             found += use.outward
             found += [runs.line for runs in use.runs if runs.line is not None]
@@ -86,12 +86,12 @@ def format_program_runs(markup: Markup, runs: Sequence[ProgramRun]) -> Iterator[
         yield f"and runs {count(len(runs) - MAX_SHOWN, 'more program')}"
 
 
-def format_nearby(near: Nearby) -> str:
+def format_nearby(nearest: NearestLines) -> str:
     """Return the reason why a line has no calls, and the nearest lines that have some."""
-    text = f"No recorded call went through this line: {printable(near.why)}."
+    text = f"No recorded call went through this line: {printable(nearest.why)}."
     shown = [
         f"{each.location.line} ({count(each.calls, 'call') if each.calls else count(each.ops, 'op')})"
-        for each in near.lines
+        for each in nearest.lines
     ]
     return f"{text} Nearest: line {' and line '.join(shown)}." if shown else text
 

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from framedex.model.scopes import Counted
+from framedex.model import Staleness
+from framedex.model.scopes import CaptureScope
+from framedex.placetext import stale_labels
 from framedex_server.answers.session import Session
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import AnswerOf
+    from framedex.model import AnswerScope
 
 Answer = TypeVar("Answer")
 
@@ -29,10 +31,10 @@ def counted_captures_text(session: Session, index: Index, path: str) -> str:
     picked = session.selection.capture_in(index)
     if picked is not None:
         return f"capture {picked}"
-    return ALL_CAPTURES_TEXT if session.folder_settings_for(path).captures is Counted.ALL else LATEST_RUN_TEXT
+    return ALL_CAPTURES_TEXT if session.folder_settings_for(path).captures is CaptureScope.ALL else LATEST_RUN_TEXT
 
 
-def counted_in_answer(session: Session, index: Index, path: str, answer: AnswerOf) -> str:
+def counted_in_answer(session: Session, index: Index, path: str, answer: AnswerScope) -> str:
     """Return the name of the captures counted in an answer about a part of a file.
 
     Lines that the latest run did not execute have answers from an older run. The text then names its captures.
@@ -41,7 +43,7 @@ def counted_in_answer(session: Session, index: Index, path: str, answer: AnswerO
     if name != LATEST_RUN_TEXT:
         return name
     ids = [capture.id for capture in answer.captures]
-    if answer.counted is not Counted.LATEST or ids == [each.id for each in index.file(path).answer_of().captures]:
+    if answer.counted is not CaptureScope.LATEST or ids == [each.id for each in index.file(path).answer_of().captures]:
         return LATEST_RUN_TEXT
     return f"not {LATEST_RUN_TEXT} but {'capture' if len(ids) == 1 else 'captures'} {', '.join(map(str, ids))}"
 
@@ -65,8 +67,6 @@ async def query_counted(session: Session, path: str, question: Callable[[Index],
 
 def change_labels(index: Index, path: str, line: int) -> list[str]:
     """Return labels for changes of a line since the recording (`moved from line 14`); empty if it has not changed."""
-    from framedex.placetext import stale_labels
-
     return stale_labels(index.line(path, line).location_since_recording())
 
 
@@ -75,7 +75,5 @@ def doubt_suffix(index: Index, path: str, line: int) -> str:
 
     The suffix is empty if the line only moved, because such texts appear at its current position.
     """
-    from framedex.model import Stale
-
-    is_doubtful = index.line(path, line).location_since_recording().stale is Stale.UNKNOWN
+    is_doubtful = index.line(path, line).location_since_recording().stale is Staleness.UNKNOWN
     return f" [{', '.join(change_labels(index, path, line))}]" if is_doubtful else ""

@@ -15,17 +15,18 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.errors import FramedexError
+from framedex.model import Location, LocationEvidence
 from framedex.path_resolution.files import file_exists
 from framedex.plaintext import printable
 from framedex_server.answers.requests import show_message
-from framedex_server.answers.session import Place, Session
+from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.documents.open_documents import path_of
 from framedex_server.markup import shorten
 from framedex_server.stack_paths import find_paths_inward, find_public_location, local_locations, short_location
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import FrameRow, Location
+    from framedex.model import FrameRow
     from framedex.path_resolution.precedence import PathResolver
     from framedex.releases.repository import PublicLine
     from framedex.text_stacks.source_lookup.versions import Checkouts
@@ -36,7 +37,7 @@ FindLocations = Callable[["FrameRow"], Sequence["Location"]]
 
 def make_location_finder(session: Session, index: Index, uri: str) -> FindLocations:
     """Return a cached function from frames to their locations, for answers about a document."""
-    finder = InCheckouts(session, index, uri)
+    finder = CheckoutFinder(session, index, uri)
     known: dict[int, Sequence[Location]] = {}
 
     def find_locations(frame: FrameRow) -> Sequence[Location]:
@@ -47,7 +48,7 @@ def make_location_finder(session: Session, index: Index, uri: str) -> FindLocati
     return find_locations
 
 
-class InCheckouts:
+class CheckoutFinder:
     """Finds public locations in checkouts among the source and workspace folders, else in fetched sources."""
 
     def __init__(self, session: Session, index: Index, uri: str) -> None:
@@ -60,15 +61,14 @@ class InCheckouts:
             if location is not None and (found := self.find(location)) is not None:
                 yield found
 
-    def find(self, place: Location) -> Location | None:
+    def find(self, location: Location) -> Location | None:
         """Return the location in a checkout or in fetched sources; None if there is none."""
-        if place.url is None or file_exists(place.path):
+        if location.url is None or file_exists(location.path):
             return None
-        from framedex.model import How
         from framedex.releases.repository import parse_address
 
         about = path_of(self._uri) or self._session.default_document()
-        line = parse_address(place.url, self._session.folder_settings_for(about).links)
+        line = parse_address(location.url, self._session.folder_settings_for(about).links)
         if line is None:
             return None
         if self._checkouts is None:
@@ -76,7 +76,7 @@ class InCheckouts:
                 make_path_resolver(self._session, self._uri, self._index).source_folders
             )
         found = self._checkouts.find(line)
-        return found if found is not None and found.how is How.EXACT else find_fetched_line(line) or found
+        return found if found is not None and found.how is LocationEvidence.EXACT else find_fetched_line(line) or found
 
 
 def make_path_resolver(session: Session, uri: str, index: Index | None) -> PathResolver:
@@ -89,7 +89,7 @@ def make_path_resolver(session: Session, uri: str, index: Index | None) -> PathR
     return PathResolver(settings.path_map, (*settings.sources, *roots), (*own_folder, *roots), index)
 
 
-def find_public_callees(session: Session, index: Index, place: Place) -> list[tuple[str, Location]]:
+def find_public_callees(session: Session, index: Index, position: RequestPosition) -> list[tuple[str, Location]]:
     """Return the callees of a line whose source is only on a public page, with their locations, likeliest first."""
 
     def public_locations(frame: FrameRow) -> Sequence[Location]:
@@ -97,7 +97,9 @@ def find_public_callees(session: Session, index: Index, place: Place) -> list[tu
         return () if location is None else (location,)
 
     capture = session.selection.capture_in(index)
-    roads = find_paths_inward(index, place.path, place.line, None, session.word_at(place), capture, public_locations)
+    roads = find_paths_inward(
+        index, position.path, position.line, None, session.word_at(position), capture, public_locations
+    )
     return [
         (printable(road.target.function.name), location) for road in roads for location in public_locations(road.target)
     ]
@@ -117,31 +119,30 @@ def open_in_browser(server: LanguageServer, url: str) -> None:
         show_message(server, f"framedex: Open this page in a browser: {url}")
 
 
-def find_fetched_location(place: Location, links: Mapping[str, str] | None = None) -> Location | None:
+def find_fetched_location(location: Location, links: Mapping[str, str] | None = None) -> Location | None:
     """Return the fetched line of a public location; None if the file is here or its commit was not fetched."""
-    if place.url is None or file_exists(place.path):
+    if location.url is None or file_exists(location.path):
         return None
     from framedex.releases.repository import parse_address
 
-    line = parse_address(place.url, links)
+    line = parse_address(location.url, links)
     return None if line is None else find_fetched_line(line)
 
 
 def find_fetched_line(line: PublicLine) -> Location | None:
     """Return the line of a public repository at the recorded commit; None if the commit was not fetched."""
     from framedex.fetching.cache import SourceCache
-    from framedex.model import How, Location
     from framedex.releases.repository import REPOSITORIES
     from framedex.releases.roots import is_commit
 
     if not is_commit(line.revision):
         return None
     try:
-        cache = SourceCache.usual()
+        cache = SourceCache.default()
     except FramedexError:
         return None
     for component in sorted(line.names & REPOSITORIES.keys()):
         path = str(cache.checkout(component, line.revision) / line.path)
         if file_exists(path):
-            return Location(path, line.line or 1, How.EXACT)
+            return Location(path, line.line or 1, LocationEvidence.EXACT)
     return None

@@ -14,6 +14,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.path_resolution.files import file_exists
+from framedex.placetext import stale_labels
 from framedex.plaintext import printable
 from framedex.words import command_short, duration
 from framedex_server.answers.session import Session
@@ -94,8 +95,6 @@ def frame_json(session: Session, frame: FrameRow) -> Json:
 
     In the latter case `url` may be its public address, and `publicPlace` a short name of that.
     """
-    from framedex.placetext import stale_labels
-
     place = next(local_locations(frame), None)
     public = find_public_location(frame) if place is None else None
     shown: Json | None = None
@@ -119,8 +118,6 @@ def frame_json(session: Session, frame: FrameRow) -> Json:
 
 def python_line_json(session: Session, line: PythonLine | None) -> Json:
     """Return a line of Python as JSON; `location` is null if its file is not on this machine."""
-    from framedex.placetext import stale_labels
-
     if line is None:
         return {"function": "", "place": "no line of Python", "location": None, "stale": None}
     place = line.location
@@ -164,7 +161,7 @@ def call_json(call: CallRow) -> Json:
 
     `start` counts from the start of the recording; `duration` is -1 if the call never returned.
     """
-    from framedex.calltext import arguments_text, outcome_text  # loads the tables of boundary functions
+    from framedex.calltext import arguments_text, outcome_text
 
     return {
         "id": call.id,
@@ -195,9 +192,9 @@ def capture_json(capture: CaptureRow) -> Json:
     }
 
 
-def range_json(where: types.Range) -> Json:
+def range_json(text_range: types.Range) -> Json:
     """Return a range as LSP's JSON."""
     return {
-        "start": {"line": where.start.line, "character": where.start.character},
-        "end": {"line": where.end.line, "character": where.end.character},
+        "start": {"line": text_range.start.line, "character": text_range.start.character},
+        "end": {"line": text_range.end.line, "character": text_range.end.character},
     }

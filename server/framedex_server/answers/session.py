@@ -24,7 +24,7 @@ from framedex_server.documents.open_documents import OpenDocuments, path_of
 from framedex_server.documents.stack_texts import StackTexts
 from framedex_server.indexes import Indexes
 from framedex_server.protocol import INDEX_CHANGED
-from framedex_server.selection import Chosen, Trail
+from framedex_server.selection import CurrentSelection, WalkTrail
 from framedex_server.settings import Configuration, EditorSettings, FolderSettings
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RequestPosition:
     """The target of a request: the document's URI and real path, the 1-based line, and the column in client units.
 
     `line` is the line of the file on disk; `buffer_line` is the 0-based line in the client's buffer.
@@ -91,8 +91,8 @@ class Session:
         self.documents = documents
         self.texts = StackTexts(documents.text, documents.language)
         self.roots = roots
-        self.trail = Trail()
-        self.selection = Chosen()
+        self.trail = WalkTrail()
+        self.selection = CurrentSelection()
         contents.close_callbacks.append(self.selection.close)
         self.on_document_open: list[Callable[[str], Awaitable[None]]] = []
         self.before_start: list[Hook] = []
@@ -159,9 +159,11 @@ class Session:
         root = next(iter(self.roots()), Path("/"))
         return os.path.realpath(root / "any document")
 
-    async def query_at(self, place: Place, question: Callable[[Index], Answer]) -> Answer | None:
+    async def query_at(self, position: RequestPosition, question: Callable[[Index], Answer]) -> Answer | None:
         """Like `query`, but prefer the index whose answer led to the place."""
-        return await self.indexes.query(Path(place.path), question, self.trail.index_at(place.path, place.line))
+        return await self.indexes.query(
+            Path(position.path), question, self.trail.index_at(position.path, position.line)
+        )
 
     async def run(self, work: Callable[[], Answer]) -> Answer:
         """Return the result of `work`, run off the protocol loop."""
@@ -219,7 +221,9 @@ class Session:
         hover = text_document.hover if text_document else None
         return types.MarkupKind.Markdown in ((hover and hover.content_format) or ())
 
-    def place(self, document: types.TextDocumentIdentifier, position: types.Position) -> Place | None:
+    def request_position(
+        self, document: types.TextDocumentIdentifier, position: types.Position
+    ) -> RequestPosition | None:
         """Return the place of a request; None if its document is not a file, or the line is not saved yet."""
         path = path_of(document.uri)
         if path is None:
@@ -227,19 +231,19 @@ class Session:
         line: int | None = position.line + 1
         if not self.texts.may_contain_stacks(document.uri):  # texts with stacks are read as shown, not from disk
             line = self.documents.edits.saved_line(path, position.line + 1)
-        return None if line is None else Place(document.uri, path, line, position.line, position.character)
+        return None if line is None else RequestPosition(document.uri, path, line, position.line, position.character)
 
-    def source_place(self, document: types.TextDocumentIdentifier, position: types.Position) -> Place | None:
-        """Return the place of a request in a source file; None in a trace document or a document that is not a file."""
-        return None if self.documents.is_trace(document.uri) else self.place(document, position)
+    def source_place(self, document: types.TextDocumentIdentifier, position: types.Position) -> RequestPosition | None:
+        """Return the position of a request in a source file; None in trace documents and documents without a file."""
+        return None if self.documents.is_trace(document.uri) else self.request_position(document, position)
 
     def source_path(self, document: types.TextDocumentIdentifier) -> str | None:
         """Return the real path of a source file; None for a trace document or a document that is not a file."""
         return None if self.documents.is_trace(document.uri) else path_of(document.uri)
 
-    def word_at(self, place: Place) -> str:
+    def word_at(self, position: RequestPosition) -> str:
         """Return the identifier at a place; empty if there is none."""
-        word = self._word_in(self.documents.line(place.path, place.line), place.character)
+        word = self._word_in(self.documents.line(position.path, position.line), position.character)
         return word[0] if word else ""
 
     async def shown_word(
@@ -279,7 +283,7 @@ class Session:
     @cached_property
     def binaries(self) -> Binaries:
         """The binaries named by frames of logs."""
-        from framedex.text_stacks.source_lookup.binaries import Binaries  # loads the ELF reader: rarely needed
+        from framedex.text_stacks.source_lookup.binaries import Binaries
 
         return Binaries()
 

@@ -30,7 +30,7 @@ MOST_CALLS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class SourceDefinition:
     """A definition in the source, stored in an item's `data`; `origin` is a document that selects the index."""
 
     path: str
@@ -42,52 +42,52 @@ class Written:
         return {"static": {"path": self.path, "line": self.line}, "origin": self.origin}
 
     @staticmethod
-    def from_data(data: Any) -> Written | None:
+    def from_data(data: Any) -> SourceDefinition | None:
         """Parse an item's `data` from the client; None if it is not ours."""
         match data:
             case {"static": {"path": str(path), "line": int(line)}, "origin": str(origin)}:
-                return Written(path, line, origin)
+                return SourceDefinition(path, line, origin)
         return None
 
 
 def static_callees(
-    session: Session, written: Written, index: Index, recorded: Collection[tuple[str, int]] = ()
+    session: Session, definition: SourceDefinition, index: Index, recorded: Collection[tuple[str, int]] = ()
 ) -> list[types.CallHierarchyOutgoingCall]:
     """Return the calls in a definition's text, except calls to the `recorded` definitions (path, first line)."""
-    most = min(MOST_CALLS, session.settings_for(written.origin).limit)
-    return list(islice(_calls(session, written, index, recorded), most))
+    most = min(MOST_CALLS, session.settings_for(definition.origin).limit)
+    return list(islice(_calls(session, definition, index, recorded), most))
 
 
 def static_callers(
-    session: Session, written: Written, index: Index, recorded: Sequence[FunctionRow], shown: int
+    session: Session, definition: SourceDefinition, index: Index, recorded: Sequence[FunctionRow], shown: int
 ) -> tuple[list[types.CallHierarchyIncomingCall], int]:
     """Return the definitions whose text calls the definition at a place, and the number of further possible callers.
 
     Callers in `recorded` are left out; `shown` is the number of items already listed.
     """
-    most = max(min(MOST_CALLS, session.settings_for(written.origin).limit) - shown, 0)
-    found = index.line(written.path, written.line).static_callers(recorded)
+    most = max(min(MOST_CALLS, session.settings_for(definition.origin).limit) - shown, 0)
+    found = index.line(definition.path, definition.line).static_callers(recorded)
     callers = [each for each in found.callers if file_exists(each.location.path)]
     calls = []
     for each in callers[:most]:
         path, line = each.location.path, each.location.line
-        item = _item(session, each.name, each.location, each.end_line, MARK + caller_doubt(each), written.origin)
+        item = _item(session, each.name, each.location, each.end_line, MARK + caller_doubt(each), definition.origin)
         ranges = [session.line_range(path, site) for site in each.lines]
         calls.append(types.CallHierarchyIncomingCall(item, ranges or [session.line_range(path, line)]))
     return calls, found.doubtful + len(callers) - len(calls)
 
 
 def _calls(
-    session: Session, written: Written, index: Index, recorded: Collection[tuple[str, int]]
+    session: Session, definition: SourceDefinition, index: Index, recorded: Collection[tuple[str, int]]
 ) -> Iterator[types.CallHierarchyOutgoingCall]:
-    for call in index.line(written.path, written.line).static_callees():
+    for call in index.line(definition.path, definition.line).static_callees():
         if any((location.path, location.line) in recorded for _, location, _ in call.targets):
             continue
         several = f", one of {len(call.targets)} of this name" if len(call.targets) > 1 else ""
         for name, location, last in call.targets:
             if file_exists(location.path):
-                item = _item(session, name, location, last, MARK + several, written.origin)
-                yield types.CallHierarchyOutgoingCall(item, [session.line_range(written.path, call.line)])
+                item = _item(session, name, location, last, MARK + several, definition.origin)
+                yield types.CallHierarchyOutgoingCall(item, [session.line_range(definition.path, call.line)])
 
 
 def _item(
@@ -100,5 +100,5 @@ def _item(
         range=session.extent_range(location.path, location.line, last),
         selection_range=session.line_range(location.path, location.line),
         detail=detail,
-        data=Written(location.path, location.line, origin).to_data(),
+        data=SourceDefinition(location.path, location.line, origin).to_data(),
     )

@@ -15,18 +15,19 @@ from lsprotocol import types
 
 from framedex.model import ProgramLine
 from framedex.path_resolution.files import file_exists
+from framedex.placetext import location_labels
 from framedex.plaintext import printable
 from framedex.words import count
 from framedex_server.answers.ffi import find_called_uses, resolve_registration
 from framedex_server.answers.programs import find_lines_inside, find_lines_outside
 from framedex_server.answers.remote_sources import make_location_finder
-from framedex_server.answers.session import Place, Session
+from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.stack_paths import can_step_to, find_paths_inward, local_locations, skipped_notes
 
 if TYPE_CHECKING:
     from framedex.ffi.model import FfiHandler
     from framedex.index import Index
-    from framedex.model import FrameRow, Location, PythonLine, Road
+    from framedex.model import FrameRow, Location, PythonLine, StackPath
 
 
 MAX_TARGETS = 20
@@ -36,7 +37,7 @@ Targets = list[types.Location] | list[types.LocationLink] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetLine:
     """A line, and the first and last line of the function around it (the line itself if unknown)."""
 
     path: str
@@ -45,25 +46,25 @@ class Target:
     last: int
 
     @staticmethod
-    def from_location(location: Location) -> Target:
+    def from_location(location: Location) -> TargetLine:
         """Return a target without a function."""
-        return Target(location.path, location.line, location.line, location.line)
+        return TargetLine(location.path, location.line, location.line, location.line)
 
     @staticmethod
-    def from_frame(frame: FrameRow, location: Location) -> Target:
+    def from_frame(frame: FrameRow, location: Location) -> TargetLine:
         """Return a frame's location as a target, with its function's extent if that contains the line."""
         function = frame.function
         begin = function.location
         if begin is None or begin.path != location.path or not begin.line <= location.line <= function.end_line:
-            return Target.from_location(location)
-        return Target(location.path, location.line, begin.line, function.end_line)
+            return TargetLine.from_location(location)
+        return TargetLine(location.path, location.line, begin.line, function.end_line)
 
 
 def format_targets(
-    session: Session, origin: types.Range, targets: Sequence[Target], with_links: bool, most: int = MAX_TARGETS
+    session: Session, origin: types.Range, targets: Sequence[TargetLine], with_links: bool, limit: int = MAX_TARGETS
 ) -> Targets:
-    """Return the targets as links or locations, each place once, at most `most`; None if there are none."""
-    distinct = _merge_duplicates(targets)[:most]
+    """Return the targets as links or locations, each place once, at most `limit`; None if there are none."""
+    distinct = _merge_duplicates(targets)[:limit]
     if not distinct:
         return None
     if with_links:
@@ -74,9 +75,9 @@ def format_targets(
     ]
 
 
-def _merge_duplicates(targets: Sequence[Target]) -> list[Target]:
+def _merge_duplicates(targets: Sequence[TargetLine]) -> list[TargetLine]:
     """Return each place once, with its widest known function: a client would list duplicates."""
-    found: dict[tuple[str, int], Target] = {}
+    found: dict[tuple[str, int], TargetLine] = {}
     for target in targets:
         known = found.setdefault((target.path, target.line), target)
         if target.last - target.first > known.last - known.first:
@@ -84,7 +85,7 @@ def _merge_duplicates(targets: Sequence[Target]) -> list[Target]:
     return list(found.values())
 
 
-def _make_link(session: Session, origin: types.Range, target: Target) -> types.LocationLink:
+def _make_link(session: Session, origin: types.Range, target: TargetLine) -> types.LocationLink:
     return types.LocationLink(
         target_uri=session.documents.uri_of(target.path),
         target_range=session.extent_range(target.path, target.first, target.last),
@@ -94,16 +95,16 @@ def _make_link(session: Session, origin: types.Range, target: Target) -> types.L
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class NavigationTarget:
     """A location to go to: its function, the quality of its line, and the number of calls (None: unknown).
 
     `skipped` is the number of skipped code frames whose source is not on this machine. `turns_outward` means that the
     innermost line of a compiled program leads to a line that runs the program.
     """
 
-    target: Target
+    target: TargetLine
     function: str
-    known: tuple[str, ...] = ()
+    quality: tuple[str, ...] = ()
     calls: int | None = None
     skipped: int = 0
     turns_outward: bool = False
@@ -111,7 +112,7 @@ class Way:
     @property
     def place(self) -> str:
         """The location as text, with its quality unless exact: `pjrt_client.cc:123`."""
-        labels = f" [{', '.join(self.known)}]" if self.known else ""
+        labels = f" [{', '.join(self.quality)}]" if self.quality else ""
         return f"{printable(PurePath(self.target.path).name)}:{self.target.line}{labels}"
 
     @property
@@ -125,51 +126,54 @@ class Way:
 TURNED_OUTWARD_NOTE = "turned outward: this line runs the program"
 """The note on a step outward from the innermost line of a compiled program."""
 
-_Found = tuple[Way, Sequence[int] | None]
+_Found = tuple[NavigationTarget, Sequence[int] | None]
 """A way and the nodes of its stacks at the target: empty within a program, None if unknown."""
 
 
-def find_ways_in(session: Session, place: Place, index: Index) -> list[Way]:
+def find_ways_in(session: Session, position: RequestPosition, index: Index) -> list[NavigationTarget]:
     """Return the callees recorded from a source line, along the stack path that led there, if any."""
-    within, word = _find_trail_nodes(session, place, index), session.word_at(place)
+    within, word = _find_trail_nodes(session, position, index), session.word_at(position)
     capture = session.selection.capture_in(index)
-    places = make_location_finder(session, index, place.uri)
-    roads = find_paths_inward(index, place.path, place.line, within, word, capture, places)
-    passed, inside = _ways_along(roads, places), _mark_turns(find_lines_inside(session, place, index))
+    places = make_location_finder(session, index, position.uri)
+    roads = find_paths_inward(index, position.path, position.line, within, word, capture, places)
+    passed, inside = _ways_along(roads, places), _mark_turns(find_lines_inside(session, position, index))
     named = (
-        _ways_through_program(find_lines_inside(session, place, index, word))
-        if word and not _has_just_turned(session, place)
+        _ways_through_program(find_lines_inside(session, position, index, word))
+        if word and not _has_just_turned(session, position)
         else []
     )
     if inside and _is_within_program(within):
-        return _record_ways(session, place, index, [*named, *inside])
-    to_handlers = _ways_to_handlers(_find_handlers(session, index, place), passed)
-    return _record_ways(session, place, index, [*named, *to_handlers] or inside)
+        return _record_ways(session, position, index, [*named, *inside])
+    to_handlers = _ways_to_handlers(_find_handlers(session, index, position), passed)
+    return _record_ways(session, position, index, [*named, *to_handlers] or inside)
 
 
-def sort_by_file(ways: Sequence[Way]) -> list[Way]:
+def sort_by_file(targets: Sequence[NavigationTarget]) -> list[NavigationTarget]:
     """Return ways by target file: likeliest file first, and within a file likeliest way first."""
-    by_file: dict[str, list[Way]] = {}
-    for way in ways:
+    by_file: dict[str, list[NavigationTarget]] = {}
+    for way in targets:
         by_file.setdefault(way.target.path, []).append(way)
     return [way for group in by_file.values() for way in group]
 
 
-def find_ways_out(session: Session, place: Place, index: Index) -> list[Way]:
+def find_ways_out(session: Session, position: RequestPosition, index: Index) -> list[NavigationTarget]:
     """Return the lines from which recorded stacks reached a source line, most calls first."""
-    place = resolve_registration(session, index, place)
-    within = _find_trail_nodes(session, place, index)
+    position = resolve_registration(session, index, position)
+    within = _find_trail_nodes(session, position, index)
     capture = session.selection.capture_in(index)
-    passed = _ways_along(index.line(place.path, place.line, capture).roads_outward(can_step_to, within))
-    outside = _ways_through_program(find_lines_outside(session, place, index))
+    passed = _ways_along(index.line(position.path, position.line, capture).roads_outward(can_step_to, within))
+    outside = _ways_through_program(find_lines_outside(session, position, index))
     is_inside = bool(outside) and (_is_within_program(within) or not passed)
-    return _record_ways(session, place, index, outside if is_inside else passed)
+    return _record_ways(session, position, index, outside if is_inside else passed)
 
 
 def _ways_through_program(lines: Iterable[ProgramLine | PythonLine]) -> list[_Found]:
     """Return ways to lines within compiled programs, which have no stacks, or to lines that run programs."""
     return [
-        (Way(Target.from_location(line.location), line.function), () if isinstance(line, ProgramLine) else None)
+        (
+            NavigationTarget(TargetLine.from_location(line.location), line.function),
+            () if isinstance(line, ProgramLine) else None,
+        )
         for line in lines
     ]
 
@@ -179,10 +183,10 @@ def _mark_turns(lines: Iterable[ProgramLine | PythonLine]) -> list[_Found]:
     return [(replace(way, turns_outward=nodes is None), nodes) for way, nodes in _ways_through_program(lines)]
 
 
-def _has_just_turned(session: Session, place: Place) -> bool:
+def _has_just_turned(session: Session, position: RequestPosition) -> bool:
     """Return whether a walk has just turned outward to this line: the cursor is at its start, not on a chosen name."""
-    start = session.line_range(place.path, place.line).start.character
-    return place.character == start and session.trail.has_turned_at(place.path, place.line)
+    start = session.line_range(position.path, position.line).start.character
+    return position.character == start and session.trail.has_turned_at(position.path, position.line)
 
 
 def _is_within_program(within: Sequence[int] | None) -> bool:
@@ -190,60 +194,62 @@ def _is_within_program(within: Sequence[int] | None) -> bool:
     return within is not None and not within
 
 
-def _find_trail_nodes(session: Session, place: Place, index: Index) -> Sequence[int] | None:
+def _find_trail_nodes(session: Session, position: RequestPosition, index: Index) -> Sequence[int] | None:
     """Return the nodes of the stack path that led to a place, or to its frames' lines; None if there is none."""
-    known = _find_trail_line(session, place, index)
-    return None if known is None else session.trail.nodes_at(index.path, place.path, known)
+    known = _find_trail_line(session, position, index)
+    return None if known is None else session.trail.nodes_at(index.path, position.path, known)
 
 
-def _find_trail_line(session: Session, place: Place, index: Index) -> int | None:
+def _find_trail_line(session: Session, position: RequestPosition, index: Index) -> int | None:
     """Return the line of a place that an answer returned; if it has no frames, another line of its statement."""
 
     def is_known(line: int) -> bool:
-        return session.trail.nodes_at(index.path, place.path, line) is not None
+        return session.trail.nodes_at(index.path, position.path, line) is not None
 
-    if is_known(place.line):
-        return place.line
-    return next(filter(is_known, index.line(place.path, place.line).lines), None)
+    if is_known(position.line):
+        return position.line
+    return next(filter(is_known, index.line(position.path, position.line).lines), None)
 
 
 def _ways_along(
-    roads: Sequence[Road], places: Callable[[FrameRow], Iterable[Location]] = local_locations
+    roads: Sequence[StackPath], find_locations: Callable[[FrameRow], Iterable[Location]] = local_locations
 ) -> list[_Found]:
     """Return the targets of stack paths as ways."""
-    return [(_make_way(road, spot), road.nodes) for road in roads for spot in places(road.target)]
+    return [(_make_way(road, spot), road.nodes) for road in roads for spot in find_locations(road.target)]
 
 
-def _record_ways(session: Session, place: Place, index: Index, found: Sequence[_Found]) -> list[Way]:
+def _record_ways(
+    session: Session, position: RequestPosition, index: Index, found: Sequence[_Found]
+) -> list[NavigationTarget]:
     """Record the ways in the trail and return them, each place once: the next query continues along the same stacks."""
     led_to = [((way.target.path, way.target.line), nodes) for way, nodes in found if nodes is not None]
     if led_to:
         session.trail.record_answer(
-            index.path, place.path, _find_trail_line(session, place, index) or place.line, led_to
+            index.path, position.path, _find_trail_line(session, position, index) or position.line, led_to
         )
     session.trail.record_turns((way.target.path, way.target.line) for way, _ in found if way.turns_outward)
     return _remove_duplicates(way for way, _ in found)
 
 
-def _make_way(road: Road, spot: Location) -> Way:
-    from framedex.placetext import location_labels
+def _make_way(road: StackPath, spot: Location) -> NavigationTarget:
+    target = TargetLine.from_frame(road.target, spot)
+    return NavigationTarget(
+        target, road.target.function.name, tuple(location_labels(spot)), road.calls, road.skipped_frames
+    )
 
-    target = Target.from_frame(road.target, spot)
-    return Way(target, road.target.function.name, tuple(location_labels(spot)), road.calls, road.passed)
 
-
-def _remove_duplicates(ways: Iterable[Way]) -> list[Way]:
+def _remove_duplicates(targets: Iterable[NavigationTarget]) -> list[NavigationTarget]:
     """Return the first ways, each place once."""
-    places: dict[tuple[str, int], Way] = {}
-    for way in ways:
+    places: dict[tuple[str, int], NavigationTarget] = {}
+    for way in targets:
         places.setdefault((way.target.path, way.target.line), way)
     return list(places.values())[:MAX_TARGETS]
 
 
-def _find_handlers(session: Session, index: Index, place: Place) -> list[FfiHandler]:
+def _find_handlers(session: Session, index: Index, position: RequestPosition) -> list[FfiHandler]:
     """Return the handlers of the `ffi_call`s on a line."""
-    uses = index.line(place.path, place.line).ffi_uses()
-    return [handler for use in find_called_uses(session, index, place, uses) for handler in use.handlers]
+    uses = index.line(position.path, position.line).ffi_uses()
+    return [handler for use in find_called_uses(session, index, position, uses) for handler in use.handlers]
 
 
 def _ways_to_handlers(handlers: Sequence[FfiHandler], ways_on: Sequence[_Found]) -> Iterator[_Found]:
@@ -257,7 +263,10 @@ def _ways_to_handlers(handlers: Sequence[FfiHandler], ways_on: Sequence[_Found])
         written, registered = _way_to_implementation(handler), handler.location
         if registered is not None and file_exists(registered.path):
             if written is None:
-                yield Way(Target.from_location(registered), handler.function.name, ("registered here",)), None
+                yield (
+                    NavigationTarget(TargetLine.from_location(registered), handler.function.name, ("registered here",)),
+                    None,
+                )
             else:
                 passed.add((registered.path, registered.line))
         if written is not None:
@@ -265,9 +274,11 @@ def _ways_to_handlers(handlers: Sequence[FfiHandler], ways_on: Sequence[_Found])
     yield from (found for found in ways_on if (found[0].target.path, found[0].target.line) not in passed)
 
 
-def _way_to_implementation(handler: FfiHandler) -> Way | None:
+def _way_to_implementation(handler: FfiHandler) -> NavigationTarget | None:
     function = handler.implementation
     if function is None or function.location is None or not file_exists(function.location.path):
         return None
     begin = function.location
-    return Way(Target(begin.path, begin.line, begin.line, max(begin.line, function.end_line)), function.name)
+    return NavigationTarget(
+        TargetLine(begin.path, begin.line, begin.line, max(begin.line, function.end_line)), function.name
+    )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from framedex.errors import FramedexError
+from framedex.index.file.database import EmptyIndexError, RebuildableIndexError
 from framedex.plaintext import printable
 from framedex.words import command_short, count
 from framedex_server.answers.ffi import resolve_registration
@@ -19,7 +20,7 @@ from framedex_server.answers.frame_lines import find_public_frame
 from framedex_server.answers.programs import format_nearby
 from framedex_server.answers.remote_sources import find_public_callees, format_public_callee
 from framedex_server.answers.requests import Json, find_document, parse_position
-from framedex_server.answers.session import Place, Session
+from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.markup import shorten
 from framedex_server.protocol import (
     INDEX_COMMAND,
@@ -86,8 +87,6 @@ async def explain_empty_answer(session: Session, about: Json, request: str) -> J
 
 def find_repair_action(problem: FramedexError, folder: Path) -> Json | None:
     """Return the command that repairs the unusable index of a folder; None if no command does."""
-    from framedex.index.file.database import EmptyIndexError, RebuildableIndexError
-
     match problem:
         case RebuildableIndexError():
             return _make_action("Rebuild the index", REBUILD_COMMAND, folder.as_uri())
@@ -104,20 +103,20 @@ def _make_action(title: str, command: str, argument: object) -> Json:
     return {"title": title, "command": command, "arguments": [argument]}
 
 
-def _parse_place(session: Session, about: Json) -> Place | None:
+def _parse_place(session: Session, about: Json) -> RequestPosition | None:
     if about.get("position") is None:
         return None
     position = parse_position(about)
-    return session.place(position.text_document, position.position)
+    return session.request_position(position.text_document, position.position)
 
 
-def _explain_line(session: Session, index: Index, place: Place | None, about: Json, request: str) -> Json:
+def _explain_line(session: Session, index: Index, position: RequestPosition | None, about: Json, request: str) -> Json:
     changed = "The recordings of this line have changed in the meantime. Try again."
     if about.get("position") is None:
         return _reason(_END_REASONS[request] if request == "framedex/selectFrame" else changed)
     if request == types.TEXT_DOCUMENT_DEFINITION and session.texts.may_contain_stacks(about["textDocument"]["uri"]):
         return _reason("No source found for this line.")
-    passed = None if place is None else resolve_registration(session, index, place)
+    passed = None if position is None else resolve_registration(session, index, position)
     others = None if passed is None else index.line(passed.path, passed.line).summary()
     if passed is None:  # the line was typed after the last save
         return _reason("No recorded call went through this line.")

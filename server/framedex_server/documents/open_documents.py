@@ -7,6 +7,7 @@ editor's own URI, or it shows the same file in a second buffer.
 from __future__ import annotations
 
 import os
+import tokenize
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -134,7 +135,7 @@ _MAX_COMPARED = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Compared:
+class _TextComparison:
     """A comparison: the text, the state of the file, and the line map; None if unknown or unchanged."""
 
     text: str
@@ -150,7 +151,7 @@ class UnsavedEdits:
 
     def __init__(self, text_of: Callable[[str], str | None]) -> None:
         self._text_of = text_of
-        self._compared: dict[str, _Compared] = {}
+        self._compared: dict[str, _TextComparison] = {}
 
     def saved_line(self, path: str, line: int) -> int | None:
         """Return the file's line for a shown line; None if it was typed or changed after the last save."""
@@ -187,7 +188,7 @@ class UnsavedEdits:
             return None
         known = self._compared.get(path)
         if known is None or known.text is not text or known.file != file:
-            known = self._compared[path] = _Compared(text, file, _compare_lines(file, text))
+            known = self._compared[path] = _TextComparison(text, file, _compare_lines(file, text))
         return known.lines
 
 
@@ -219,8 +220,6 @@ def _decode_like(content: bytes, text: str) -> str:
 
 def _find_coding_cookie(content: bytes) -> str:
     """Return the encoding that a Python file declares (PEP 263); UTF-8 if Python cannot decode the file with it."""
-    import tokenize  # a slow import; most files are UTF-8
-
     try:
         encoding = tokenize.detect_encoding(BytesIO(content).readline)[0]
         content.decode(encoding, "replace")

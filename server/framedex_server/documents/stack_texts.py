@@ -20,7 +20,7 @@ from framedex_server.documents.file_texts import MAX_READ
 
 if TYPE_CHECKING:
     from framedex.releases.statements import StatedReleases
-    from framedex.text_stacks import Reading, TextFrame, TextStack
+    from framedex.text_stacks import ParsedText, TextFrame, TextStack
 
 Answer = TypeVar("Answer")
 
@@ -40,7 +40,7 @@ class StackText:
 
     text: str
     lines: list[str] = field(repr=False)
-    reading: Reading
+    reading: ParsedText
 
     def source_of(self, frame: TextFrame) -> str:
         """Return the source line that the text quotes for a frame; empty if there is none."""
@@ -126,12 +126,12 @@ class StackTexts:
         """Stop accepting texts."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _parse(self, uri: str, text: str) -> Reading:
-        from framedex.text_stacks import Format, Reading, read
+    def _parse(self, uri: str, text: str) -> ParsedText:
+        from framedex.text_stacks import ParsedText, StackFormat, read
 
         reading = read(_keep_end(text))
         if self._language_of(uri) == "json":  # any JSON may name a file and a line; only py-spy's has stacks
-            return Reading(tuple(stack for stack in reading.stacks if stack.format is Format.PY_SPY_JSON))
+            return ParsedText(tuple(stack for stack in reading.stacks if stack.format is StackFormat.PY_SPY_JSON))
         return reading
 
 

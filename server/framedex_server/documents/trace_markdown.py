@@ -13,7 +13,7 @@ from pathlib import PurePath
 from framedex import words
 from framedex.calltext import arguments_text, error_headline, outcome_text
 from framedex.capturetext import why_cut_off, why_unmerged
-from framedex.model import FrameRow, Language, Role, Section, SectionKind, Trace
+from framedex.model import FrameRole, FrameRow, Language, Section, SectionKind, Trace
 from framedex.path_resolution.files import file_exists
 from framedex.placetext import cell_name, place_text
 from framedex.plaintext import printable, truncate
@@ -75,7 +75,7 @@ def _title(section: Section) -> str:
 
 
 def _frames(frames: Sequence[FrameRow], uri_of: Uri) -> Iterator[str]:
-    for is_code, run in groupby(enumerate(frames, 1), lambda each: each[1].function.role is Role.CODE):
+    for is_code, run in groupby(enumerate(frames, 1), lambda each: each[1].function.role is FrameRole.CODE):
         items = [f"{number}. {_frame(frame, uri_of)}" for number, frame in run]
         yield from items if is_code or len(items) == 1 else _fold_items(items)
 

@@ -24,15 +24,15 @@ from framedex.plaintext import printable
 from framedex.words import count
 from framedex_server.answers.frame_lines import make_resolver
 from framedex_server.answers.provenance import counted_in_answer, query_counted
-from framedex_server.answers.remote_sources import InCheckouts
-from framedex_server.answers.session import Place, Session
-from framedex_server.answers.static_calls import Written, static_callees, static_callers
+from framedex_server.answers.remote_sources import CheckoutFinder
+from framedex_server.answers.session import RequestPosition, Session
+from framedex_server.answers.static_calls import SourceDefinition, static_callees, static_callers
 from framedex_server.documents.stack_texts import StackText
 from framedex_server.markup import shorten
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import Edge, FunctionRow, Location
+    from framedex.model import CallEdge, FunctionRow, Location
     from framedex.text_stacks import TextFrame
 
 MAX_EDGES = 200
@@ -45,7 +45,7 @@ MAX_SITES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
+class ItemLocation:
     """The location that an item opens: a file's real path and a 1-based line."""
 
     path: str
@@ -53,7 +53,7 @@ class Anchor:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ItemFunction:
     """The function of an item, stored in the item's `data` between requests.
 
     `function` is an id in the index that answers for the document at `origin`. `name` detects an index rebuilt
@@ -63,7 +63,7 @@ class Subject:
     function: int
     name: str
     origin: str
-    anchor: Anchor
+    anchor: ItemLocation
 
     def to_data(self) -> dict[str, Any]:
         """Return the item's `data` as JSON."""
@@ -71,7 +71,7 @@ class Subject:
         return {"function": self.function, "name": self.name, "origin": self.origin, "anchor": place}
 
     @staticmethod
-    def from_data(data: Any) -> Subject | None:
+    def from_data(data: Any) -> ItemFunction | None:
         """Parse an item's `data` from the client; None if it is not ours."""
         match data:
             case {
@@ -80,7 +80,7 @@ class Subject:
                 "origin": str(origin),
                 "anchor": {"path": str(path), "line": int(line)},
             }:
-                return Subject(function, name, origin, Anchor(path, line))
+                return ItemFunction(function, name, origin, ItemLocation(path, line))
         return None
 
 
@@ -89,7 +89,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
     async def prepare(params: types.CallHierarchyPrepareParams) -> list[types.CallHierarchyItem] | None:
-        place = session.place(params.text_document, params.position)
+        place = session.request_position(params.text_document, params.position)
         if place is None:
             return None
         if session.texts.may_contain_stacks(place.uri):
@@ -102,7 +102,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
     async def incoming(params: types.CallHierarchyIncomingCallsParams) -> list[types.CallHierarchyIncomingCall] | None:
-        about = Written.from_data(params.item.data) or Subject.from_data(params.item.data)
+        about = SourceDefinition.from_data(params.item.data) or ItemFunction.from_data(params.item.data)
         if about is None:
             return None
         seen = await query_counted(session, about.origin, lambda index: find_recorded_callers(session, about, index))
@@ -114,40 +114,42 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
     async def outgoing(params: types.CallHierarchyOutgoingCallsParams) -> list[types.CallHierarchyOutgoingCall] | None:
-        written = Written.from_data(params.item.data)
+        written = SourceDefinition.from_data(params.item.data)
         if written is not None:
             return await session.query(written.origin, lambda index: static_callees(session, written, index))
-        subject = Subject.from_data(params.item.data)
+        subject = ItemFunction.from_data(params.item.data)
         if subject is None:
             return None
         return await query_counted(session, subject.origin, lambda index: find_callees(session, subject, index))
 
 
-def find_items_at_line(session: Session, place: Place, index: Index) -> list[types.CallHierarchyItem] | None:
+def find_items_at_line(
+    session: Session, position: RequestPosition, index: Index
+) -> list[types.CallHierarchyItem] | None:
     """Return items for the innermost recorded function around a source line."""
-    anchor = Anchor(place.path, place.line)
-    functions = _find_innermost(index.line(place.path, place.line).functions())
+    anchor = ItemLocation(position.path, position.line)
+    functions = _find_innermost(index.line(position.path, position.line).functions())
     # Stacks show an FFI handler's implementation as the function that registers it.
     functions = index.ffi.handlers_implemented_by(function.id for function in functions) or functions
-    return [_make_root_item(session, index, function, place.path, anchor) for function in functions] or None
+    return [_make_root_item(session, index, function, position.path, anchor) for function in functions] or None
 
 
 def find_items_in_text(
-    session: Session, place: Place, index: Index, document: StackText | None, frames: Sequence[TextFrame]
+    session: Session, position: RequestPosition, index: Index, document: StackText | None, frames: Sequence[TextFrame]
 ) -> list[types.CallHierarchyItem] | None:
     """Return items for the functions of the frames on a line of a trace document or log."""
     items = []
-    for found in map(make_resolver(session, place.uri, index, session.binaries, document).find, frames):
+    for found in map(make_resolver(session, position.uri, index, session.binaries, document).find, frames):
         if found.location is not None and file_exists(found.location.path):
-            anchor = Anchor(found.location.path, found.location.line)
+            anchor = ItemLocation(found.location.path, found.location.line)
             functions = index.line(anchor.path, anchor.line).functions()
             # Texts shorten names (`f()` in absl): use the function around the location then.
             named = [each for each in functions if each.name == found.function] or _find_innermost(functions)
-            items += [_make_root_item(session, index, function, place.path, anchor) for function in named]
+            items += [_make_root_item(session, index, function, position.path, anchor) for function in named]
     return items or None
 
 
-def find_callers(session: Session, subject: Subject, index: Index) -> list[types.CallHierarchyIncomingCall]:
+def find_callers(session: Session, subject: ItemFunction, index: Index) -> list[types.CallHierarchyIncomingCall]:
     """Return the recorded callers of the subject, with the calling lines."""
     function = _find_function(index, subject)
     if function is None:
@@ -157,7 +159,7 @@ def find_callers(session: Session, subject: Subject, index: Index) -> list[types
     for edge, calls_made in _with_counts(index.functions.callers(function.id), _limit(session, subject)):
         calls_made += "" if edge.caller.id in direct else INDIRECTLY
         sites = _sites_in(edge, _local_file(edge.caller) or next((site.path for site in edge.sites), ""))
-        anchor = Anchor(sites[0].path, sites[0].line) if sites else subject.anchor
+        anchor = ItemLocation(sites[0].path, sites[0].line) if sites else subject.anchor
         item = _make_item(session, index, edge.caller, subject.origin, anchor, calls_made)
         # Clients open `from_ranges` in the caller's document, and some show nothing if there are none.
         calls.append(types.CallHierarchyIncomingCall(item, _ranges(session, sites) or [item.selection_range]))
@@ -165,51 +167,53 @@ def find_callers(session: Session, subject: Subject, index: Index) -> list[types
 
 
 @dataclass(frozen=True, slots=True)
-class SeenCallers:
+class RecordedCallers:
     """Recorded `calls` of an item's function, the calling `functions`, and the function's `definition`."""
 
     calls: list[types.CallHierarchyIncomingCall]
-    definition: Written | None
+    definition: SourceDefinition | None
     functions: Sequence[FunctionRow]
 
 
-def find_recorded_callers(session: Session, about: Subject | Written, index: Index) -> SeenCallers:
+def find_recorded_callers(session: Session, about: ItemFunction | SourceDefinition, index: Index) -> RecordedCallers:
     """Return the recorded callers of the subject, or of the functions that begin at a definition."""
-    if isinstance(about, Written):
-        definition: Written | None = about
+    if isinstance(about, SourceDefinition):
+        definition: SourceDefinition | None = about
         functions = [each for each in index.line(about.path, about.line).functions() if _begins_at(each, about)]
         subjects = [_make_subject(each, about) for each in functions]
     else:
         function = _find_function(index, about)
         begin = function.location if function is not None else None
-        definition = Written(begin.path, begin.line, about.origin) if begin is not None else None
+        definition = SourceDefinition(begin.path, begin.line, about.origin) if begin is not None else None
         subjects = [about]
     calls = [call for subject in subjects for call in find_callers(session, subject, index)]
     recorded = [caller for subject in subjects for caller in index.functions.all_callers(subject.function)]
-    return SeenCallers(calls, definition, recorded)
+    return RecordedCallers(calls, definition, recorded)
 
 
-def find_static_callers(session: Session, seen: SeenCallers, index: Index) -> list[types.CallHierarchyIncomingCall]:
+def find_static_callers(
+    session: Session, recorded: RecordedCallers, index: Index
+) -> list[types.CallHierarchyIncomingCall]:
     """Return the static callers of the same definition that were never recorded."""
-    if seen.definition is None:
+    if recorded.definition is None:
         return []
-    static, left_out = static_callers(session, seen.definition, index, seen.functions, len(seen.calls))
-    last = [*seen.calls, *static][-1:]
+    static, left_out = static_callers(session, recorded.definition, index, recorded.functions, len(recorded.calls))
+    last = [*recorded.calls, *static][-1:]
     for call in last if left_out else ():
         call.from_.detail = f"{call.from_.detail} ({left_out:,} more that may call it, not shown)"
     return static
 
 
-def _begins_at(function: FunctionRow, place: Written) -> bool:
+def _begins_at(function: FunctionRow, definition: SourceDefinition) -> bool:
     begin = function.location
-    return begin is not None and (begin.path, begin.line) == (place.path, place.line)
+    return begin is not None and (begin.path, begin.line) == (definition.path, definition.line)
 
 
-def _make_subject(function: FunctionRow, place: Written) -> Subject:
-    return Subject(function.id, function.name, place.origin, Anchor(place.path, place.line))
+def _make_subject(function: FunctionRow, definition: SourceDefinition) -> ItemFunction:
+    return ItemFunction(function.id, function.name, definition.origin, ItemLocation(definition.path, definition.line))
 
 
-def find_callees(session: Session, subject: Subject, index: Index) -> list[types.CallHierarchyOutgoingCall]:
+def find_callees(session: Session, subject: ItemFunction, index: Index) -> list[types.CallHierarchyOutgoingCall]:
     """Return the recorded callees of the subject, with the calling lines."""
     function = _find_function(index, subject)
     if function is None:
@@ -220,14 +224,14 @@ def find_callees(session: Session, subject: Subject, index: Index) -> list[types
     for edge, calls_made in _with_counts(index.functions.callees(function.id), _limit(session, subject)):
         calls_made += "" if edge.callee.id in direct else INDIRECTLY
         sites = _sites_in(edge, subject.anchor.path)
-        anchor = Anchor(sites[0].path, sites[0].line) if sites else subject.anchor
+        anchor = ItemLocation(sites[0].path, sites[0].line) if sites else subject.anchor
         item = _make_item(session, index, edge.callee, subject.origin, anchor, calls_made)
         calls.append(types.CallHierarchyOutgoingCall(item, _ranges(session, sites) or [here]))
     return [*calls, *_find_static_callees(session, subject, function, index)]
 
 
 def _find_static_callees(
-    session: Session, subject: Subject, function: FunctionRow, index: Index
+    session: Session, subject: ItemFunction, function: FunctionRow, index: Index
 ) -> list[types.CallHierarchyOutgoingCall]:
     begin = function.location
     if begin is None or session.settings_for(subject.origin).static_calls is not True:
@@ -235,7 +239,7 @@ def _find_static_callees(
     # Glue functions are skipped in the list, but they were called too.
     recorded = [*index.functions.callees(function.id), *index.functions.direct_callees(function.id)]
     begins = {(each.callee.location.path, each.callee.location.line) for each in recorded if each.callee.location}
-    return static_callees(session, Written(begin.path, begin.line, subject.origin), index, begins)
+    return static_callees(session, SourceDefinition(begin.path, begin.line, subject.origin), index, begins)
 
 
 def _find_innermost(functions: Sequence[FunctionRow]) -> list[FunctionRow]:
@@ -244,24 +248,24 @@ def _find_innermost(functions: Sequence[FunctionRow]) -> list[FunctionRow]:
     return [function for function, begin in zip(functions, begins, strict=True) if begin == max(begins)]
 
 
-def _find_function(index: Index, subject: Subject) -> FunctionRow | None:
+def _find_function(index: Index, subject: ItemFunction) -> FunctionRow | None:
     function = index.functions.get(subject.function)
     if function is not None and function.name == subject.name:
         return function
     return next((each for each in index.functions.find(subject.name) if each.name == subject.name), None)
 
 
-def _limit(session: Session, subject: Subject) -> int:
+def _limit(session: Session, subject: ItemFunction) -> int:
     return min(MAX_EDGES, session.settings_for(subject.origin).limit)
 
 
-def _with_counts(edges: Sequence[Edge], most: int) -> Iterator[tuple[Edge, str]]:
-    for position, edge in enumerate(edges[:most], start=1):
-        left_out = f" ({len(edges) - most} more not shown)" if position == most < len(edges) else ""
+def _with_counts(edges: Sequence[CallEdge], limit: int) -> Iterator[tuple[CallEdge, str]]:
+    for position, edge in enumerate(edges[:limit], start=1):
+        left_out = f" ({len(edges) - limit} more not shown)" if position == limit < len(edges) else ""
         yield edge, count(edge.calls, "call") + left_out
 
 
-def _sites_in(edge: Edge, path: str) -> list[Location]:
+def _sites_in(edge: CallEdge, path: str) -> list[Location]:
     """Return the caller's lines in the file that its item opens: clients read `from_ranges` as lines of that file."""
     return [site for site in edge.sites if site.path == path and file_exists(path)][:MAX_SITES]
 
@@ -276,11 +280,11 @@ def _ranges(session: Session, sites: Sequence[Location]) -> list[types.Range]:
 
 
 def _find_in_checkout(session: Session, index: Index, origin: str, begin: Location) -> Location | None:
-    return InCheckouts(session, index, session.documents.uri_of(origin)).find(begin)
+    return CheckoutFinder(session, index, session.documents.uri_of(origin)).find(begin)
 
 
 def _make_root_item(
-    session: Session, index: Index, function: FunctionRow, origin: str, anchor: Anchor
+    session: Session, index: Index, function: FunctionRow, origin: str, anchor: ItemLocation
 ) -> types.CallHierarchyItem:
     """Return the root item of a hierarchy; its detail names the captures counted."""
     asked, functions = index.functions.restrict_to_latest_run([function])
@@ -291,16 +295,16 @@ def _make_root_item(
 
 
 def _make_item(
-    session: Session, index: Index, function: FunctionRow, origin: str, anchor: Anchor, calls_made: str
+    session: Session, index: Index, function: FunctionRow, origin: str, anchor: ItemLocation, calls_made: str
 ) -> types.CallHierarchyItem:
     begin = function.location
     details = function.module.rpartition("/")[2]
     last = 0
     if begin is not None and _local_file(function):
-        anchor = Anchor(begin.path, begin.line)
+        anchor = ItemLocation(begin.path, begin.line)
         last = function.end_line
     elif begin is not None and (located := _find_in_checkout(session, index, origin, begin)) is not None:
-        anchor = Anchor(located.path, located.line)
+        anchor = ItemLocation(located.path, located.line)
     else:
         missing = f"{Path(begin.path).name}:{begin.line} is not here" if begin else "no source"
         details += f", {missing}: opens {Path(anchor.path).name}:{anchor.line}"
@@ -314,5 +318,5 @@ def _make_item(
         range=session.extent_range(anchor.path, anchor.line, last),
         selection_range=selection,
         detail=" · ".join(part for part in (calls_made, printable(details)) if part),
-        data=Subject(function.id, function.name, origin, anchor).to_data(),
+        data=ItemFunction(function.id, function.name, origin, anchor).to_data(),
     )

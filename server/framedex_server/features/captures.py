@@ -16,7 +16,7 @@ from pygls.lsp.server import LanguageServer
 
 from framedex import words
 from framedex.errors import FramedexError
-from framedex.model.scopes import Counted
+from framedex.model.scopes import CaptureScope
 from framedex.plaintext import printable
 from framedex.words import duration
 from framedex_server.answers.provenance import ALL_CAPTURES_TEXT, LATEST_RUN_TEXT, counted_captures_text
@@ -34,13 +34,13 @@ from framedex_server.answers.requests import (
     query_contents,
     show_message,
 )
-from framedex_server.answers.session import Place, Session
+from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.answers.why import explain_empty_answer, find_repair_action
 from framedex_server.protocol import COMPARE_CAPTURES, SELECT_CAPTURE
-from framedex_server.selection import PickedCapture
+from framedex_server.selection import SelectedCapture
 
 if TYPE_CHECKING:
-    from framedex.diff.model import Differences, OfLine, Verdict
+    from framedex.diff.model import CostTrend, Differences, LineDiff
     from framedex.index import Index
     from framedex.model import LineSummary
 
@@ -80,7 +80,7 @@ def register(server: LanguageServer, session: Session) -> None:
     async def select_command(params: Any) -> Json | None:
         selected = await _select_capture(session, params)
         rule = session.folder_settings_for(session.default_document()).captures
-        others = ALL_CAPTURES_TEXT if rule is Counted.ALL else f"the {LATEST_RUN_TEXT}"
+        others = ALL_CAPTURES_TEXT if rule is CaptureScope.ALL else f"the {LATEST_RUN_TEXT}"
         scope = f"only {selected['name']}" if selected else others
         show_message(server, f"framedex: Answers now cover {scope}.")
         return selected
@@ -125,13 +125,15 @@ async def _compare_at_line(session: Session, params: Any) -> Json | None:
     return await session.query_at(place, lambda index: compare_line(index, place, before, after))
 
 
-def compare_line(index: Index, place: Place, before: int, after: int) -> Json | None:
+def compare_line(index: Index, position: RequestPosition, before: int, after: int) -> Json | None:
     """Return calls and time per boundary function from a line in two captures; None if neither executed the line."""
-    first = index.line(place.path, place.line, before).summary()
-    second = index.line(place.path, place.line, after).summary()
+    first = index.line(position.path, position.line, before).summary()
+    second = index.line(position.path, position.line, after).summary()
     if first is None and second is None:
         return None
-    return _comparison_json(f"{Path(place.path).name}:{place.line}", _sum_boundaries(first), _sum_boundaries(second))
+    return _comparison_json(
+        f"{Path(position.path).name}:{position.line}", _sum_boundaries(first), _sum_boundaries(second)
+    )
 
 
 def _sum_boundaries(summary: LineSummary | None) -> Totals:
@@ -175,7 +177,7 @@ def _format_comparison(title: str, rows: list[Json]) -> str:
 
 def _select_by_id(session: Session, index: Index, wanted: int) -> Json | None:
     capture = next((each for each in index.captures() if each.id == wanted), None)
-    session.selection.capture = PickedCapture(index.path, capture.id) if capture is not None else None
+    session.selection.capture = SelectedCapture(index.path, capture.id) if capture is not None else None
     return capture_json(capture) if capture is not None else None
 
 
@@ -219,32 +221,32 @@ def register_line_comparison(server: LanguageServer, session: Session) -> None:
 
 def _compare_lines(session: Session, index: Index, before: int, after: int, floor: int | None) -> Json | None:
     from framedex.diff.comparison import compare_recordings
-    from framedex.diff.model import About, describe_side, sort_worst_first
-    from framedex.diff.noise import MIN_DIFFERENCE_NS, Noise
+    from framedex.diff.model import DiffAspect, describe_side, sort_worst_first
+    from framedex.diff.noise import MIN_DIFFERENCE_NS, NoiseThresholds
     from framedex.difftext import verdicts_text, versions_text
 
     captures = {capture.id: capture for capture in index.captures()}
     if not {before, after} <= captures.keys():
         return None
-    noise = Noise(floor=MIN_DIFFERENCE_NS if floor is None else floor)
+    noise = NoiseThresholds(min_difference_ns=MIN_DIFFERENCE_NS if floor is None else floor)
     with index.restrict_to_captures([before]) as left, index.restrict_to_captures([after]) as right:
         sides = [(each, describe_side(each, each.answer_of())) for each in (left, right)]
-        found = compare_recordings(sides[0], sides[1], noise, frozenset(About))
+        found = compare_recordings(sides[0], sides[1], noise, frozenset(DiffAspect))
     lines = sort_worst_first(found.lines)
     return {
         "before": capture_json(captures[before]),
         "after": capture_json(captures[after]),
         "versions": [printable(text) for text in versions_text(found)],
-        "floor": noise.floor,
-        "floorText": duration(noise.floor),
+        "floor": noise.min_difference_ns,
+        "floorText": duration(noise.min_difference_ns),
         "text": verdicts_text([verdict for verdict, _ in lines], found.unchanged),
         "lines": [_line_json(session, verdict, line, found) for verdict, line in lines[:MAX_LINES]],
         "more": max(len(lines) - MAX_LINES, 0),
     }
 
 
-def _line_json(session: Session, verdict: Verdict, line: OfLine, found: Differences) -> Json:
-    from framedex.diff.model import About, find_cost
+def _line_json(session: Session, verdict: CostTrend, line: LineDiff, found: Differences) -> Json:
+    from framedex.diff.model import DiffAspect, find_cost
 
     cost = find_cost(line)
     reasons = _find_reasons(line, found)
@@ -256,13 +258,13 @@ def _line_json(session: Session, verdict: Verdict, line: OfLine, found: Differen
         "before": duration_json(cost.before),
         "after": duration_json(cost.after),
         "differenceText": difference_text(cost.change),
-        "isNoise": all(each.about is not About.TIMES for each in line.quantities),
+        "isNoise": all(each.about is not DiffAspect.TIMES for each in line.quantities),
         "reasons": reasons[:MAX_REASONS],
         "moreReasons": max(len(reasons) - MAX_REASONS, 0),
     }
 
 
-def _find_reasons(line: OfLine, found: Differences) -> list[str]:
+def _find_reasons(line: LineDiff, found: Differences) -> list[str]:
     """Return the differences of the line, then those of its loop's rounds."""
     from framedex.difftext import line_reasons, quantity_text
 
@@ -275,7 +277,7 @@ def _find_reasons(line: OfLine, found: Differences) -> list[str]:
     return [printable(text) for text in dict.fromkeys([*line_reasons(line), *loops])]
 
 
-def _find_only_side(line: OfLine) -> str | None:
+def _find_only_side(line: LineDiff) -> str | None:
     """Return the name of the only capture that executed the line; None if both did."""
     if (line.before is None) is (line.after is None):
         return None

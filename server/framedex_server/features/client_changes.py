@@ -35,7 +35,7 @@ def register_settings(server: LanguageServer, session: Session) -> None:
         client.pushed_settings = _settings_section(params.initialization_options)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    async def changed(params: types.DidChangeConfigurationParams) -> None:
+    async def on_configuration_change(params: types.DidChangeConfigurationParams) -> None:
         client.pushed_settings = _settings_section(params.settings) or client.pushed_settings
         await client.request()
 
@@ -116,7 +116,7 @@ def register_watched_files(server: LanguageServer, session: Session) -> None:
             await hook()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    async def changed(params: types.DidChangeWatchedFilesParams) -> None:
+    async def on_watched_files_change(params: types.DidChangeWatchedFilesParams) -> None:
         paths = [Path(path) for change in params.changes if (path := path_of(change.uri)) is not None]
         ours = [path for path in paths if ".framedex" in path.parts]
         if ours:
@@ -135,7 +135,7 @@ def register_watched_files(server: LanguageServer, session: Session) -> None:
 
 def _recording_patterns() -> list[str]:
     try:
-        from framedex.captures import capture_metadata_glob  # loads the native module, which must not delay the start
+        from framedex.captures import capture_metadata_glob
     except NoNativePartError:  # recordings could not be read here either
         return []
     return [capture_metadata_glob()]

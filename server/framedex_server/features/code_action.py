@@ -18,7 +18,7 @@ from framedex_server.answers import frame_lines
 from framedex_server.answers.costs import ANSWERS, find_counted_captures
 from framedex_server.answers.remote_sources import find_public_callees
 from framedex_server.answers.session import Session
-from framedex_server.answers.ways import Way, find_ways_in, sort_by_file
+from framedex_server.answers.ways import NavigationTarget, find_ways_in, sort_by_file
 from framedex_server.protocol import COMPARE_CAPTURES, GO_TO, OPEN_PUBLIC, OPEN_TRACE, SHOW_COSTS
 from framedex_server.stack_paths import short_location
 
@@ -56,7 +56,7 @@ def _is_requested(kind: str, params: types.CodeActionParams) -> bool:
     return any(f"{kind}.".startswith(f"{wanted}.") for wanted in params.context.only or [kind])
 
 
-async def _find_ways(session: Session, params: types.CodeActionParams) -> list[Way]:
+async def _find_ways(session: Session, params: types.CodeActionParams) -> list[NavigationTarget]:
     """Return the ways inward from a source line; empty if there is only one, which go to frame takes."""
     place = session.source_place(params.text_document, params.range.start)
     found = (
@@ -70,14 +70,14 @@ async def _find_pages(session: Session, params: types.CodeActionParams) -> list[
     if session.texts.may_contain_stacks(document.uri):
         found = await frame_lines.find_public_frame(session, document.uri, position)
         return [found[1]] if found is not None else []
-    place = session.place(document, position)
+    place = session.request_position(document, position)
     if place is None:
         return []
     ways = await session.query_at(place, lambda index: find_public_callees(session, index, place)) or []
     return list({location.url: location for _, location in ways}.values())[:MAX_PAGES]
 
 
-def _make_way_action(session: Session, way: Way) -> types.CodeAction:
+def _make_way_action(session: Session, way: NavigationTarget) -> types.CodeAction:
     title = f"Go to {printable(way.function)}, {way.place}" + (f": {way.detail}" if way.detail else "")
     target = way.target
     line = session.line_range(target.path, target.line).start.line
@@ -85,9 +85,9 @@ def _make_way_action(session: Session, way: Way) -> types.CodeAction:
     return types.CodeAction(title, kind=WAY_KIND, command=types.Command(title, GO_TO, arguments=[where]))
 
 
-def _make_page_action(place: Location) -> types.CodeAction:
-    title = f"Open the public page of {short_location(place)}"
-    return types.CodeAction(title, kind=PAGE_KIND, command=types.Command(title, OPEN_PUBLIC, arguments=[place.url]))
+def _make_page_action(location: Location) -> types.CodeAction:
+    title = f"Open the public page of {short_location(location)}"
+    return types.CodeAction(title, kind=PAGE_KIND, command=types.Command(title, OPEN_PUBLIC, arguments=[location.url]))
 
 
 COST_KIND = types.CodeActionKind.QuickFix.value

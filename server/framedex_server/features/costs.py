@@ -102,7 +102,7 @@ def _costs_json(
     }
 
 
-def _line_json(session: Session, answer: Answer, rows: Sequence[Row], ways: Sequence[Row]) -> Json:
+def _line_json(session: Session, answer: Answer, rows: Sequence[Row], stacks: Sequence[Row]) -> Json:
     line = rows[0].line
     cost = LineCost(answer, rows)
     return {
@@ -110,17 +110,17 @@ def _line_json(session: Session, answer: Answer, rows: Sequence[Row], ways: Sequ
         "details": cost.details,
         **python_line_json(session, line),
         "call": cost.latest_call,
-        "stacks": [_stack_json(answer, way) for way in ways[:MAX_STACKS]],
-        "more": max(len(ways) - MAX_STACKS, 0),
+        "stacks": [_stack_json(answer, way) for way in stacks[:MAX_STACKS]],
+        "more": max(len(stacks) - MAX_STACKS, 0),
     }
 
 
-def _stack_json(answer: Answer, way: Row) -> Json:
+def _stack_json(answer: Answer, stack: Row) -> Json:
     return {
-        "text": printable(f"{answer.kind(way)}: {answer.text([way])}"),
+        "text": printable(f"{answer.kind(stack)}: {answer.text([stack])}"),
         "outward": [
             {"function": printable(line.function), "place": short_location(line.location)}
-            for line in way.outward[:MAX_STACKS]
+            for line in stack.outward[:MAX_STACKS]
         ],
-        "call": way.latest_call,
+        "call": stack.latest_call,
     }

@@ -39,11 +39,11 @@ def register(server: LanguageServer, session: Session) -> None:
 
     shown: set[str] = set()
 
-    async def opened(uri: str) -> None:
+    async def on_open(uri: str) -> None:
         shown.add(uri)
         await _push(server, session, uri)
 
-    async def changed(paths: Sequence[str]) -> None:
+    async def on_files_change(paths: Sequence[str]) -> None:
         for uri in shown.intersection(map(session.documents.uri_of, paths)):
             await _push(server, session, uri)
 
@@ -56,8 +56,8 @@ def register(server: LanguageServer, session: Session) -> None:
             pushing.add(task)
             task.add_done_callback(pushing.discard)
 
-    session.on_document_open.append(opened)
-    session.on_sources_change.append(changed)
+    session.on_document_open.append(on_open)
+    session.on_sources_change.append(on_files_change)
     session.on_refresh.append(refresh)
 
 

@@ -14,6 +14,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.path_resolution.files import file_exists
+from framedex.placetext import location_labels
 from framedex_server.answers.frame_lines import make_resolver
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
@@ -80,15 +81,13 @@ def _frames_with_callees(document: StackText, finder: Resolver) -> Iterator[tupl
         yield from ((*each, called) for each, called in zip(frames, inward, strict=True))
 
 
-def _make_link(session: Session, where: types.Range, location: Location) -> types.DocumentLink:
-    from framedex.placetext import location_labels
-
+def _make_link(session: Session, text_range: types.Range, location: Location) -> types.DocumentLink:
     labels = location_labels(location)
     known = [f"location: {', '.join(labels)}"] if labels else []
     if location.url is not None:
         known.insert(0, "the file is not on this machine")
     return types.DocumentLink(
-        range=where,
+        range=text_range,
         target=location.url or f"{session.documents.uri_of(location.path)}#L{location.line}",
         tooltip="; ".join(known) or None,
     )

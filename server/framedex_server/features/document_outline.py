@@ -16,6 +16,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex import words
+from framedex.model import FrameRole, Language
 from framedex.plaintext import printable
 from framedex.words import count
 from framedex_server.answers.frame_lines import frame_range, stack_range
@@ -52,11 +53,11 @@ def register_symbols(server: LanguageServer, session: Session) -> None:
 
 
 def _stack_symbols(session: Session, document: StackText) -> Iterator[types.DocumentSymbol]:
-    from framedex.text_stacks import Format
+    from framedex.text_stacks import StackFormat
 
     left = MAX_SYMBOLS
     for stack in document.reading.stacks:
-        if stack.format is Format.PLAIN or left <= 0:  # locations in plain text are not a stack
+        if stack.format is StackFormat.PLAIN or left <= 0:  # locations in plain text are not a stack
             continue
         frames = [frame for frame in stack.frames if not frame.is_alternative][:left]
         left -= len(frames) + 1
@@ -150,20 +151,16 @@ def _make_range(run: list[TextFrame]) -> Iterator[types.FoldingRange]:
 
 def _find_recorded_plumbing(index: Index, document: StackText) -> frozenset[FunctionKey]:
     """Return the functions recorded as glue or interpreter: a text line with a location does not name its binary."""
-    from framedex.model import Role
-
     placed = {named for frame in document.reading.frames() if (named := _function_key(frame)) is not None}
     return frozenset(
         named
         for named in sorted(placed)[:MAX_FUNCTION_LOOKUPS]
         for function in index.line(named[1], named[2]).functions()
-        if function.name == named[0] and function.role is not Role.CODE
+        if function.name == named[0] and function.role is not FrameRole.CODE
     )
 
 
 def _function_key(frame: TextFrame) -> FunctionKey | None:
-    from framedex.model import Language
-
     if frame.language is not Language.NATIVE or frame.place is None or frame.module:
         return None
     return frame.function, frame.place.path, frame.place.line
@@ -173,11 +170,10 @@ def _is_plumbing(frame: TextFrame) -> bool:
     """Return whether a frame is glue or interpreter; alternatives share the name of the frame above them."""
     from framedex.binaries.names import readable_name
     from framedex.binaries.roles import role_of
-    from framedex.model import Language, Role
 
     if frame.language is not Language.NATIVE or not (frame.function or frame.module):
         return False
-    return role_of(frame.module, readable_name(frame.function)) is not Role.CODE
+    return role_of(frame.module, readable_name(frame.function)) is not FrameRole.CODE
 
 
 def register_selection_ranges(server: LanguageServer, session: Session) -> None:

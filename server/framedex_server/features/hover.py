@@ -24,8 +24,8 @@ from framedex_server.answers.ffi import find_called_uses, format_ffi_use
 from framedex_server.answers.guidebook import add_page_link
 from framedex_server.answers.programs import format_program_runs, format_program_uses
 from framedex_server.answers.provenance import change_labels, counted_in_answer
-from framedex_server.answers.remote_sources import InCheckouts
-from framedex_server.answers.session import Place, Session
+from framedex_server.answers.remote_sources import CheckoutFinder
+from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.markup import Markup
 from framedex_server.protocol import OPEN_TRACE
 from framedex_server.stack_paths import find_public_location, is_step_target, short_location
@@ -58,46 +58,46 @@ def register(server: LanguageServer, session: Session) -> None:
 async def _find_hover(session: Session, params: types.HoverParams) -> types.Hover | None:
     if session.texts.may_contain_stacks(params.text_document.uri):
         return await frame_lines.find_hover(session, params.text_document.uri, params.position)
-    place = session.place(params.text_document, params.position)
+    place = session.request_position(params.text_document, params.position)
     if place is None:
         return None
     return await session.query_at(place, lambda index: find_line_hover(session, place, index))
 
 
-def find_line_hover(session: Session, place: Place, index: Index) -> types.Hover | None:
+def find_line_hover(session: Session, position: RequestPosition, index: Index) -> types.Hover | None:
     """Return the hover for the calls through a source line; None if there are none."""
     capture = session.selection.capture_in(index)
     markup = Markup(session.markdown_supported)
-    uses = index.line(place.path, place.line).ffi_uses()
-    called = find_called_uses(session, index, place, uses)
+    uses = index.line(position.path, position.line).ffi_uses()
+    called = find_called_uses(session, index, position, uses)
     handled = [use for use in uses if use not in called]
     lines = [line for use in called for line in format_ffi_use(markup, use, is_called=True)]
     lines += [line for use in handled for line in format_ffi_use(markup, use, is_called=False)]
-    about = "hover", place.path, place.line, capture, markup
-    lines += index.get_cached(("uses", *about), lambda: _format_programs(index, place, capture, markup))
-    recorded = index.get_cached(about, lambda: _format_recorded(session, index, place, capture, markup))
+    about = "hover", position.path, position.line, capture, markup
+    lines += index.get_cached(("uses", *about), lambda: _format_programs(index, position, capture, markup))
+    recorded = index.get_cached(about, lambda: _format_recorded(session, index, position, capture, markup))
     if recorded is not None:
         lines += recorded.head
-        lines += _format_links(session, markup, place, recorded.latest_call)
-        rest = [*recorded.lines, *_format_frame_lines(session, place, recorded.frame_lines)]
-        rest += _format_excerpts(session, index, markup, place, recorded.elsewhere)
+        lines += _format_links(session, markup, position, recorded.latest_call)
+        rest = [*recorded.lines, *_format_frame_lines(session, position, recorded.frame_lines)]
+        rest += _format_excerpts(session, index, markup, position, recorded.remote)
         lines += [*rest, recorded.provenance]
     if not lines:
         return None
-    return _make_hover(markup, lines, session.line_range(place.path, place.line))
+    return _make_hover(markup, lines, session.line_range(position.path, position.line))
 
 
-def _format_programs(index: Index, place: Place, capture: int | None, markup: Markup) -> list[str]:
+def _format_programs(index: Index, position: RequestPosition, capture: int | None, markup: Markup) -> list[str]:
     """Return the hover's lines about the compiled programs that contain a line."""
-    return list(format_program_uses(markup, index.line(place.path, place.line, capture).program_uses()))
+    return list(format_program_uses(markup, index.line(position.path, position.line, capture).program_uses()))
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedCallTexts:
     """The hover's texts about the calls through a line, with the latest call and the lines of the frames.
 
     `head` has the cost and the directions of the stacks, `lines` the details, `provenance` the quality of the data.
-    `elsewhere` has the public locations of callees that are not on this machine.
+    `remote` has the public locations of callees that are not on this machine.
     """
 
     head: Sequence[str]
@@ -105,86 +105,88 @@ class Recorded:
     provenance: str
     latest_call: int
     frame_lines: Sequence[int]
-    elsewhere: Sequence[Location] = ()
+    remote: Sequence[Location] = ()
 
 
 def _format_recorded(
-    session: Session, index: Index, place: Place, capture: int | None, markup: Markup
-) -> Recorded | None:
-    line = index.line(place.path, place.line, capture)
+    session: Session, index: Index, position: RequestPosition, capture: int | None, markup: Markup
+) -> RecordedCallTexts | None:
+    line = index.line(position.path, position.line, capture)
     summary = line.summary()
     if summary is None:
         return None
     linked: Sequence[LinkedCalls] = []
     if capture is None:
-        linked = index.line(place.path, place.line).linked_calls()
-        around = Neighbours(summary.callers, _find_callees(index, place), _find_program_lines(index, place, summary))
+        linked = index.line(position.path, position.line).linked_calls()
+        around = CallNeighbours(
+            summary.callers, _find_callees(index, position), _find_program_lines(index, position, summary)
+        )
     else:
-        around = _find_capture_neighbours(index, place, capture)
+        around = _find_capture_neighbours(index, position, capture)
     head = _format_head(markup, summary, around)
     rest = [*_format_details(markup, summary, around, linked), *format_program_runs(markup, line.programs_run())]
-    known = [how.value for how in summary.hows] + change_labels(index, place.path, summary.frame_lines[0])
+    known = [how.value for how in summary.hows] + change_labels(index, position.path, summary.frame_lines[0])
     latest = summary.latest_capture
     # Drop the folder of the interpreter, which is long and says little.
     command = markup.code(re.sub(r"^/\S*/", "", latest.command))
-    counted = counted_in_answer(session, index, place.path, line.answer_of())
+    counted = counted_in_answer(session, index, position.path, line.answer_of())
     provenance = f"location: {', '.join(known)}; {counted}, {clock(latest.started)}, {command}"
-    elsewhere = tuple(around.callees.elsewhere.values())
-    return Recorded(tuple(head), tuple(rest), provenance, summary.latest_call, summary.frame_lines, elsewhere)
+    elsewhere = tuple(around.callees.remote.values())
+    return RecordedCallTexts(tuple(head), tuple(rest), provenance, summary.latest_call, summary.frame_lines, elsewhere)
 
 
 @dataclass(frozen=True, slots=True)
-class Callees:
-    """The callees to which go to frame leads, with their calls; `past` has the frames that it skips.
+class LineCallees:
+    """The callees to which go to frame leads, with their calls; `skipped` has the frames that it skips.
 
-    `elsewhere` has the public locations of callees that are not on this machine.
+    `remote` has the public locations of callees that are not on this machine.
     """
 
     readable: Counter[str]
-    past: Counter[str]
-    elsewhere: Mapping[str, Location] = field(default_factory=dict)
+    skipped: Counter[str]
+    remote: Mapping[str, Location] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbours:
+class CallNeighbours:
     """Callers and callees of a line with their calls, and the Python lines of the program that led to a C++ line."""
 
     callers: Sequence[tuple[FunctionRow, int]]
-    callees: Callees
+    callees: LineCallees
     program: Sequence[PythonLine]
 
 
-def _find_program_lines(index: Index, place: Place, summary: LineSummary) -> Sequence[PythonLine]:
+def _find_program_lines(index: Index, position: RequestPosition, summary: LineSummary) -> Sequence[PythonLine]:
     """Return the Python lines that led to a C++ line; empty if a caller is Python already."""
-    if any(caller.language == "python" for caller, _ in summary.callers) or not _is_native(index, place):
+    if any(caller.language == "python" for caller, _ in summary.callers) or not _is_native(index, position):
         return ()
-    return index.line(place.path, place.line).program_lines(limit=2 * MAX_SHOWN)
+    return index.line(position.path, position.line).program_lines(limit=2 * MAX_SHOWN)
 
 
-def _is_native(index: Index, place: Place) -> bool:
-    return not any(function.language == "python" for function in index.line(place.path, place.line).functions())
+def _is_native(index: Index, position: RequestPosition) -> bool:
+    return not any(function.language == "python" for function in index.line(position.path, position.line).functions())
 
 
-def _find_capture_neighbours(index: Index, place: Place, capture: int) -> Neighbours:
+def _find_capture_neighbours(index: Index, position: RequestPosition, capture: int) -> CallNeighbours:
     """Return the neighbours in one capture's stacks, with 0 calls: call counts per edge are not stored by capture."""
-    outward = index.line(place.path, place.line, capture).roads_outward(_is_readable)
-    inward = index.line(place.path, place.line, capture).roads_inward(_is_readable)
+    outward = index.line(position.path, position.line, capture).roads_outward(_is_readable)
+    inward = index.line(position.path, position.line, capture).roads_inward(_is_readable)
     callers = {road.target.function.id: (road.target.function, 0) for road in outward}
     callees = Counter(dict.fromkeys((road.target.function.name for road in inward), 0))
-    return Neighbours(list(callers.values()), Callees(callees, Counter()), ())
+    return CallNeighbours(list(callers.values()), LineCallees(callees, Counter()), ())
 
 
 def _is_readable(frame: FrameRow) -> bool:
     return frame.is_readable
 
 
-def _find_callees(index: Index, place: Place) -> Callees:
+def _find_callees(index: Index, position: RequestPosition) -> LineCallees:
     readable: Counter[str] = Counter()
     past: Counter[str] = Counter()
     elsewhere: dict[str, Location] = {}
-    direct = index.line(place.path, place.line).steps_inward()
+    direct = index.line(position.path, position.line).steps_inward()
     # A line of the interpreter itself has no readable neighbours in the index, only direct ones.
-    steps = index.line(place.path, place.line).readable_steps_inward() or (
+    steps = index.line(position.path, position.line).readable_steps_inward() or (
         step for step in direct if step.target.is_readable
     )
     for step in steps:
@@ -197,29 +199,31 @@ def _find_callees(index: Index, place: Place) -> Callees:
     for step in direct:
         if not step.target.is_readable:
             past[step.target.function.name] += step.calls
-    return Callees(readable, past, elsewhere)
+    return LineCallees(readable, past, elsewhere)
 
 
-def _format_head(markup: Markup, summary: LineSummary, around: Neighbours) -> Iterator[str]:
+def _format_head(markup: Markup, summary: LineSummary, neighbours: CallNeighbours) -> Iterator[str]:
     """Yield the cost of a line, and the directions of its stacks."""
     passed = markup.strong(f"framedex: {count(summary.calls, 'recorded call')}")
     yield f"{passed}, {duration(summary.total_duration)}"
     ways = []
-    if around.callees.readable:
-        ways.append(f"into {_format_names(markup, around.callees.readable.most_common(), around.callees.elsewhere)}")
-    if around.callers:
-        ways.append(f"from {_format_names(markup, [(caller.name, calls) for caller, calls in around.callers])}")
-    if around.program:
-        ways.append(f"from Python at {_format_places(markup, around.program)}")
+    if neighbours.callees.readable:
+        ways.append(
+            f"into {_format_names(markup, neighbours.callees.readable.most_common(), neighbours.callees.remote)}"
+        )
+    if neighbours.callers:
+        ways.append(f"from {_format_names(markup, [(caller.name, calls) for caller, calls in neighbours.callers])}")
+    if neighbours.program:
+        ways.append(f"from Python at {_format_places(markup, neighbours.program)}")
     if ways:
         yield "; ".join(ways)
 
 
 def _format_details(
-    markup: Markup, summary: LineSummary, around: Neighbours, linked: Sequence[LinkedCalls]
+    markup: Markup, summary: LineSummary, neighbours: CallNeighbours, linked: Sequence[LinkedCalls]
 ) -> Iterator[str]:
     """Yield the boundary functions reached, the skipped frames, and the arguments."""
-    from framedex.calltext import arguments_in_brief  # loads the tables of boundary functions
+    from framedex.calltext import arguments_in_brief
 
     # Sort by time: getters of a few ns outnumber the transfer or execution that matters.
     for name, calls, total in sorted(summary.boundaries, key=lambda boundary: -boundary[2])[:MAX_SHOWN]:
@@ -229,8 +233,8 @@ def _format_details(
         details = f"({each.calls:,}, {duration(each.total_duration)}) on a thread without Python"
         yield f"⇢ {markup.code(each.function)} {details} [{each.how}]"
     yield from _format_omitted(len(linked), "such function")
-    if around.callees.past:
-        yield f"past {_format_names(markup, around.callees.past.most_common())}: interpreter, glue, or no source"
+    if neighbours.callees.skipped:
+        yield f"past {_format_names(markup, neighbours.callees.skipped.most_common())}: interpreter, glue, or no source"
     arguments = list(dict.fromkeys(filter(None, map(arguments_in_brief, summary.arguments))))
     if arguments:
         shown = ", ".join(map(markup.literal, arguments[:MAX_SHOWN]))
@@ -238,10 +242,10 @@ def _format_details(
 
 
 def _format_excerpts(
-    session: Session, index: Index, markup: Markup, place: Place, elsewhere: Sequence[Location]
+    session: Session, index: Index, markup: Markup, position: RequestPosition, elsewhere: Sequence[Location]
 ) -> Iterator[str]:
     """Yield source excerpts of callees whose recorded file is not here, but is in a checkout."""
-    finder = InCheckouts(session, index, place.uri)
+    finder = CheckoutFinder(session, index, position.uri)
     for location in elsewhere[:MAX_EXCERPTS]:
         if (local := finder.find(location)) is not None:
             labels = [*release_labels(location), *location_labels(local)]
@@ -254,26 +258,26 @@ def _format_excerpts(
             )
 
 
-def _code_language(place: Location) -> str:
-    return "python" if place.path.endswith(".py") else "cpp"
+def _code_language(location: Location) -> str:
+    return "python" if location.path.endswith(".py") else "cpp"
 
 
-def _format_frame_lines(session: Session, place: Place, frame_lines: Sequence[int]) -> Iterator[str]:
+def _format_frame_lines(session: Session, position: RequestPosition, frame_lines: Sequence[int]) -> Iterator[str]:
     """Yield a note on the statement's lines that have the frames, unless it is the line itself."""
-    if frame_lines == (place.line,):
+    if frame_lines == (position.line,):
         return
-    shown = [str(session.documents.edits.shown_line(place.path, line)) for line in frame_lines]
+    shown = [str(session.documents.edits.shown_line(position.path, line)) for line in frame_lines]
     if len(shown) == 1:
         yield f"the frame of this statement is on line {shown[0]}"
     else:
         yield f"the frames of this statement are on lines {', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _format_links(session: Session, markup: Markup, place: Place, latest_call: int) -> Iterator[str]:
+def _format_links(session: Session, markup: Markup, position: RequestPosition, latest_call: int) -> Iterator[str]:
     """Yield links to the latest trace and to all calls, if the client has these commands and allows links to them."""
     offered = [
-        ("open trace", OPEN_TRACE, {**place.parameters, "call": latest_call}),
-        ("show all", SHOW_CALLS, place.parameters),
+        ("open trace", OPEN_TRACE, {**position.parameters, "call": latest_call}),
+        ("show all", SHOW_CALLS, position.parameters),
     ]
     shown = [
         markup.command_link(text, command, argument)
@@ -298,11 +302,11 @@ def _format_names(markup: Markup, counts: Sequence[tuple[str, int]], elsewhere: 
     return f"{shown}{_more_suffix(len(counts))}"
 
 
-def _format_name(markup: Markup, name: str, place: Location | None) -> str:
-    if place is None:
+def _format_name(markup: Markup, name: str, location: Location | None) -> str:
+    if location is None:
         return markup.code(name)
-    labels = "".join(f" [{label}]" for label in release_labels(place))
-    return f"{markup.link(markup.code(name), place.url)}{labels}"
+    labels = "".join(f" [{label}]" for label in release_labels(location))
+    return f"{markup.link(markup.code(name), location.url)}{labels}"
 
 
 def _format_omitted(total: int, noun: str) -> Iterator[str]:
@@ -314,6 +318,6 @@ def _more_suffix(total: int) -> str:
     return f" and {total - MAX_SHOWN} more" if total > MAX_SHOWN else ""
 
 
-def _make_hover(markup: Markup, lines: list[str], where: types.Range) -> types.Hover:
+def _make_hover(markup: Markup, lines: list[str], text_range: types.Range) -> types.Hover:
     kind = types.MarkupKind.Markdown if markup.markdown else types.MarkupKind.PlainText
-    return types.Hover(types.MarkupContent(kind, markup.lines(lines)), where)
+    return types.Hover(types.MarkupContent(kind, markup.lines(lines)), text_range)

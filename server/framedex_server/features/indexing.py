@@ -1,8 +1,9 @@
 """Automatic indexing of recordings and saved files, and the commands that index, rebuild and record.
 
 A finished recording of the workspace is indexed automatically (`auto-index`). An indexed source file is parsed again
-when it is saved or changed outside the editor. Both happen in a separate process (`jobs.Worker`), and the client shows
-the progress. `framedex/recorder` returns whether this installation can record programs, else the reason and the remedy.
+when it is saved or changed outside the editor. Both happen in a separate process (`jobs.IndexingWorker`), and the
+client shows the progress. `framedex/recorder` returns whether this installation can record programs, else the reason
+and the remedy.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from framedex.folders import check_index_path
 from framedex_server.answers.requests import Json
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
-from framedex_server.jobs import POLL_INTERVAL_S, Arrivals, ReportProgress, Worker, record_script
+from framedex_server.jobs import POLL_INTERVAL_S, FinishedCaptures, IndexingWorker, ReportProgress, record_script
 from framedex_server.protocol import INDEX_COMMAND, REBUILD_COMMAND, RECORD_COMMAND
 
 _log = logging.getLogger(__name__)
@@ -34,14 +35,14 @@ _log = logging.getLogger(__name__)
 
 def register(server: LanguageServer, session: Session) -> None:
     """Register automatic indexing, indexing on save, and the commands."""
-    indexing = Indexing(server, session)
+    indexing = BackgroundIndexing(server, session)
     session.on_start.append(indexing.start_polling)
     session.on_end.append(indexing.end)
     session.on_recordings_change.append(indexing.poll_now)
     session.on_sources_change.append(indexing.refresh)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    async def saved(params: types.DidSaveTextDocumentParams) -> None:
+    async def on_save(params: types.DidSaveTextDocumentParams) -> None:
         path = path_of(params.text_document.uri)
         if path is not None:
             await indexing.refresh([path])
@@ -63,14 +64,14 @@ def register(server: LanguageServer, session: Session) -> None:
         return await indexing.record_script(Path(path)) if path is not None else None
 
 
-class Indexing:
+class BackgroundIndexing:
     """The background work of one session."""
 
     def __init__(self, server: LanguageServer, session: Session) -> None:
         self._server = server
         self._session = session
-        self._worker = Worker(session.roots)
-        self._arrivals = Arrivals()
+        self._worker = IndexingWorker(session.roots)
+        self._arrivals = FinishedCaptures()
         self._changed_paths: dict[str, None] = {}
         self._refreshing: asyncio.Task[None] | None = None
         self._polling: asyncio.Task[None] | None = None
@@ -189,7 +190,7 @@ class Indexing:
             "index": str(index),
             "captures": [str(capture) for capture in captures],
             "sources": [str(source) for source in settings.sources],
-            "rules": [[rule.before, str(rule.after)] for rule in settings.path_map],
+            "rules": [[rule.before, str(rule.after), rule.is_outside] for rule in settings.path_map],
             "lazy": lazy,
         }
         self._session.indexes.being_written.add(index)
@@ -268,9 +269,9 @@ async def run_with_progress(
         return await work(lambda task, done, total: None)
     progress = server.work_done_progress
 
-    def report_progress(task: str, done: int, total: int | None) -> None:
-        percentage = min(100, 100 * done // total) if total else None
-        message = f"{task} ({done:,} of {total:,})" if total else task
+    def report_progress(task: str, done_count: int, total: int | None) -> None:
+        percentage = min(100, 100 * done_count // total) if total else None
+        message = f"{task} ({done_count:,} of {total:,})" if total else task
         progress.report(token, types.WorkDoneProgressReport(message=message, percentage=percentage))
 
     task = asyncio.ensure_future(work(report_progress))

@@ -18,8 +18,8 @@ from pygls.lsp.server import LanguageServer
 from framedex.plaintext import printable
 from framedex_server.answers.ffi import resolve_registration
 from framedex_server.answers.requests import Json, call_json, parse_integer, parse_params, parse_position, range_json
-from framedex_server.answers.session import Place, Session
-from framedex_server.answers.ways import Way, find_ways_in, find_ways_out, sort_by_file
+from framedex_server.answers.session import RequestPosition, Session
+from framedex_server.answers.ways import NavigationTarget, find_ways_in, find_ways_out, sort_by_file
 from framedex_server.answers.why import explain_empty_answer
 from framedex_server.protocol import GO_TO
 
@@ -31,11 +31,11 @@ def register_ways(server: LanguageServer, session: Session) -> None:
     """Register the requests for ways, and `framedex.goTo`."""
 
     @server.feature("framedex/waysIn")
-    async def inward(params: Any) -> list[Json]:
+    async def ways_in(params: Any) -> list[Json]:
         return await _list_ways(session, params, find_ways_in)
 
     @server.feature("framedex/waysOut")
-    async def outward(params: Any) -> list[Json]:
+    async def ways_out(params: Any) -> list[Json]:
         return await _list_ways(session, params, find_ways_out)
 
     @server.command(GO_TO)
@@ -51,7 +51,7 @@ def register_ways(server: LanguageServer, session: Session) -> None:
 
 
 async def _list_ways(
-    session: Session, params: Json, search: Callable[[Session, Place, Index], list[Way]]
+    session: Session, params: Json, search: Callable[[Session, RequestPosition, Index], list[NavigationTarget]]
 ) -> list[Json]:
     position = parse_position(params)
     place = session.source_place(position.text_document, position.position)
@@ -64,7 +64,7 @@ async def _list_ways(
     return found or []
 
 
-def _way_json(session: Session, way: Way) -> Json:
+def _way_json(session: Session, way: NavigationTarget) -> Json:
     target = way.target
     return {
         "function": printable(way.function),
@@ -106,9 +106,9 @@ def register_calls_through(server: LanguageServer, session: Session) -> None:
         return found or []
 
 
-def _find_calls(session: Session, index: Index, place: Place) -> list[Json]:
-    place = resolve_registration(session, index, place)
-    limit = min(session.settings_for(place.path).limit, MAX_CALLS)
-    stacks = {hit.stack: None for hit in session.selection.stacks_through(index, place.path, place.line, limit)}
+def _find_calls(session: Session, index: Index, position: RequestPosition) -> list[Json]:
+    position = resolve_registration(session, index, position)
+    limit = min(session.settings_for(position.path).limit, MAX_CALLS)
+    stacks = {hit.stack: None for hit in session.selection.stacks_through(index, position.path, position.line, limit)}
     calls = index.calls.find_by_stacks(stacks, limit, session.selection.capture_in(index))
     return [call_json(call) for call in calls]

@@ -53,13 +53,13 @@ from framedex_server.answers import frame_lines
 from framedex_server.answers.programs import find_lines_outside
 from framedex_server.answers.remote_sources import find_public_callees, format_public_callee
 from framedex_server.answers.requests import Json, show_message
-from framedex_server.answers.session import Place, Session
+from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.answers.ways import (
     MAX_TARGETS,
     TURNED_OUTWARD_NOTE,
-    Target,
+    NavigationTarget,
+    TargetLine,
     Targets,
-    Way,
     find_ways_in,
     find_ways_out,
     format_targets,
@@ -75,16 +75,16 @@ if TYPE_CHECKING:
 def register_definition(server: LanguageServer, session: Session) -> None:
     """Register `textDocument/definition`."""
 
-    async def _of_text(params: types.DefinitionParams, place: Place | None) -> Targets:
+    async def _of_text(params: types.DefinitionParams, position: RequestPosition | None) -> Targets:
         about = session, params.text_document.uri, params.position
         targets = await frame_lines.find_definition(*about)
-        if targets is None and place is not None and (found := await frame_lines.find_public_frame(*about)):
-            send_page_note(server, session, place, *found)
+        if targets is None and position is not None and (found := await frame_lines.find_public_frame(*about)):
+            send_page_note(server, session, position, *found)
         return targets
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def definition(params: types.DefinitionParams) -> Targets:
-        place = session.place(params.text_document, params.position)
+        place = session.request_position(params.text_document, params.position)
         if session.texts.may_contain_stacks(params.text_document.uri):
             return await _of_text(params, place)
         return (
@@ -118,21 +118,21 @@ def register_implementation(server: LanguageServer, session: Session) -> None:
         return await session.query_at(place, lambda index: find_boundaries(session, place, index))
 
 
-def find_boundaries(session: Session, place: Place, index: Index) -> Targets:
+def find_boundaries(session: Session, position: RequestPosition, index: Index) -> Targets:
     """Return the boundary functions reached from a source line, except the line itself."""
-    ends = index.line(place.path, place.line, session.selection.capture_in(index)).ends()
+    ends = index.line(position.path, position.line, session.selection.capture_in(index)).ends()
     targets = [target for end in ends for target in _innermost_targets(end)]
-    here = index.line(place.path, place.line).lines
-    elsewhere = [target for target in targets if target.path != place.path or target.line not in here]
+    here = index.line(position.path, position.line).lines
+    elsewhere = [target for target in targets if target.path != position.path or target.line not in here]
     links = session.links_supported_for(types.TEXT_DOCUMENT_IMPLEMENTATION)
-    limit = session.settings_for(place.path).limit  # list all boundary functions, not only the likeliest
-    return format_targets(session, session.line_range(place.path, place.line), elsewhere, links, limit)
+    limit = session.settings_for(position.path).limit  # list all boundary functions, not only the likeliest
+    return format_targets(session, session.line_range(position.path, position.line), elsewhere, links, limit)
 
 
-def _innermost_targets(end: BoundaryEnd) -> Iterator[Target]:
+def _innermost_targets(end: BoundaryEnd) -> Iterator[TargetLine]:
     frame = next(filter(can_step_to, end.frames), None)
     if frame is not None:
-        yield from (Target.from_frame(frame, location) for location in local_locations(frame))
+        yield from (TargetLine.from_frame(frame, location) for location in local_locations(frame))
 
 
 def register_references(server: LanguageServer, session: Session) -> None:
@@ -147,14 +147,14 @@ def register_references(server: LanguageServer, session: Session) -> None:
         return session.send_in_parts(params.partial_result_token, found) if found else None
 
 
-def find_origins(session: Session, place: Place, index: Index) -> list[types.Location] | None:
+def find_origins(session: Session, position: RequestPosition, index: Index) -> list[types.Location] | None:
     """Return the lines that call the FFI targets of a line, then the lines that its stacks come from."""
     lines = dict.fromkeys(
         (location.path, location.line)
-        for location in _find_origin_locations(session, place, index)
+        for location in _find_origin_locations(session, position, index)
         if file_exists(location.path)
     )
-    limit = session.settings_for(place.path).limit
+    limit = session.settings_for(position.path).limit
     found = [
         types.Location(session.documents.uri_of(path), session.line_range(path, line))
         for path, line in list(lines)[:limit]
@@ -162,62 +162,64 @@ def find_origins(session: Session, place: Place, index: Index) -> list[types.Loc
     return found or None
 
 
-def _find_origin_locations(session: Session, place: Place, index: Index) -> Iterator[Location]:
-    for use in index.line(place.path, place.line).ffi_uses():
+def _find_origin_locations(session: Session, position: RequestPosition, index: Index) -> Iterator[Location]:
+    for use in index.line(position.path, position.line).ffi_uses():
         yield from (site.lines[0].location for site in use.sites if site.lines)
     capture = session.selection.capture_in(index)
-    for line in index.line(place.path, place.line, capture).program_lines():
+    for line in index.line(position.path, position.line, capture).program_lines():
         yield line.location
-    for outside in find_lines_outside(session, place, index):
+    for outside in find_lines_outside(session, position, index):
         yield outside.location
 
 
 async def go_to_first_way(
     server: LanguageServer,
     session: Session,
-    place: Place,
+    position: RequestPosition,
     method: str,
-    search: Callable[[Session, Place, Index], list[Way]],
+    search: Callable[[Session, RequestPosition, Index], list[NavigationTarget]],
 ) -> Targets:
     """Return the target of the first way from a line, or all targets if the settings say so; send the note."""
-    takes_all = session.settings_for(place.path).all_places
+    takes_all = session.settings_for(position.path).all_places
     most, links = MAX_TARGETS if takes_all else 1, session.links_supported_for(method)
 
-    def found(index: Index) -> tuple[list[Way], Targets]:
-        ways = search(session, place, index)
-        origin = session.line_range(place.path, place.line)
+    def found(index: Index) -> tuple[list[NavigationTarget], Targets]:
+        ways = search(session, position, index)
+        origin = session.line_range(position.path, position.line)
         return ways, format_targets(session, origin, [way.target for way in ways], links, most)
 
-    ways, targets = await session.query_at(place, found) or ([], None)
+    ways, targets = await session.query_at(position, found) or ([], None)
     if ways:
         text, about = ("", {}) if takes_all else _format_step_note(ways)
         request = "framedex/waysIn" if search is find_ways_in else "framedex/waysOut"
-        _send_after_answer(server, session, text, {**about, "at": place.parameters, "request": request})
+        _send_after_answer(server, session, text, {**about, "at": position.parameters, "request": request})
     elif search is find_ways_in:
-        pages = await session.query_at(place, lambda index: find_public_callees(session, index, place))
+        pages = await session.query_at(position, lambda index: find_public_callees(session, index, position))
         if pages:
-            send_page_note(server, session, place, *pages[0])
+            send_page_note(server, session, position, *pages[0])
     return targets
 
 
-def send_page_note(server: LanguageServer, session: Session, place: Place, name: str, location: Location) -> None:
+def send_page_note(
+    server: LanguageServer, session: Session, position: RequestPosition, name: str, location: Location
+) -> None:
     """After the answer, report that a frame is not on this machine, with a command that opens its public page."""
     action = {
         "title": f"Open {short_location(location)} in the browser",
         "command": OPEN_PUBLIC,
         "arguments": [location.url],
     }
-    about = {"action": action, "at": place.parameters}
+    about = {"action": action, "at": position.parameters}
     _send_after_answer(server, session, format_public_callee(name, location), about, address=f": {location.url}")
 
 
-def _format_step_note(ways: Sequence[Way]) -> tuple[str, Json]:
+def _format_step_note(targets: Sequence[NavigationTarget]) -> tuple[str, Json]:
     """Return the note about a step along the first of these ways, which may be empty, and its further fields."""
-    is_choice = len(ways) > 1
-    others = [f"way 1 of {len(ways)}"] if is_choice else []
-    turned = [TURNED_OUTWARD_NOTE] if ways[0].turns_outward else []
-    text = "; ".join([*turned, *skipped_notes(ways[0].skipped), *others])
-    return text, {"ways": len(ways)} if is_choice else {}
+    is_choice = len(targets) > 1
+    others = [f"way 1 of {len(targets)}"] if is_choice else []
+    turned = [TURNED_OUTWARD_NOTE] if targets[0].turns_outward else []
+    text = "; ".join([*turned, *skipped_notes(targets[0].skipped), *others])
+    return text, {"ways": len(targets)} if is_choice else {}
 
 
 def _send_after_answer(server: LanguageServer, session: Session, text: str, about: Json, address: str = "") -> None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.path_resolution.files import file_exists
+from framedex.model import Language
+from framedex.path_resolution.files import HOW_TO_MAP, file_exists
 from framedex.plaintext import printable
 from framedex_server.answers.frame_lines import make_resolver
 from framedex_server.answers.remote_sources import make_path_resolver
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import Location
     from framedex.text_stacks import TextFrame
-    from framedex.text_stacks.source_lookup.frame_context import Found
+    from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 
 MAX_NAME_CHARACTERS = 4096
 """Maximum length of a path or symbol, in characters."""
@@ -36,7 +37,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature("framedex/resolveFrame")
     async def resolve_frame(params: Any) -> Json:
-        wanted = Wanted.of(params)
+        wanted = FrameRequest.parse(params)
         about = path_of(wanted.uri) or session.default_document()
         found = await session.query(about, lambda index: _resolve(session, wanted, index))
         if found is None:  # without an index, local files can still be resolved
@@ -45,7 +46,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FrameRequest:
     """A `path` with a 1-based line, or a `symbol`; `uri` is the document that contains the frame, or empty."""
 
     path: str
@@ -54,7 +55,7 @@ class Wanted:
     uri: str
 
     @staticmethod
-    def of(params: Any) -> Wanted:
+    def parse(params: Any) -> FrameRequest:
         """Parse a request. Raises JsonRpcInvalidParams if it is malformed."""
         fields: Mapping[str, Any] = params if isinstance(params, dict) else {}
         path, symbol, line = fields.get("path", ""), fields.get("symbol", ""), fields.get("line", 1)
@@ -66,20 +67,19 @@ class Wanted:
             raise JsonRpcInvalidParams("Send a path with a line from 1, or a symbol.")
         match fields.get("textDocument"):
             case {"uri": str(uri)}:
-                return Wanted(path, line, symbol, uri)
-        return Wanted(path, line, symbol, "")
+                return FrameRequest(path, line, symbol, uri)
+        return FrameRequest(path, line, symbol, "")
 
     def frame(self) -> TextFrame:
         """Return the frame as parsed from a text."""
-        from framedex.model import Language
-        from framedex.text_stacks import Format, Place, TextFrame
+        from framedex.text_stacks import StackFormat, TextFrame, TextLocation
 
-        place = Place(self.path, self.line) if self.path else None
+        place = TextLocation(self.path, self.line) if self.path else None
         language = None if place else Language.NATIVE
-        return TextFrame(Format.PLAIN, 0, 0, 0, 0, function=self.symbol, place=place, language=language)
+        return TextFrame(StackFormat.PLAIN, 0, 0, 0, 0, function=self.symbol, place=place, language=language)
 
 
-def _resolve(session: Session, wanted: Wanted, index: Index | None) -> Json:
+def _resolve(session: Session, wanted: FrameRequest, index: Index | None) -> Json:
     found = make_resolver(session, wanted.uri, index, None).find(wanted.frame())
     places = [place for place in (found.location, *found.candidates) if place is not None and file_exists(place.path)]
     url = next((place.url for place in _found_locations(found) if place.url), None)
@@ -89,7 +89,7 @@ def _resolve(session: Session, wanted: Wanted, index: Index | None) -> Json:
     return answer
 
 
-def _found_locations(found: Found) -> Iterable[Location]:
+def _found_locations(found: FoundFrame) -> Iterable[Location]:
     return (found.location, *found.candidates) if found.location is not None else ()
 
 
@@ -100,15 +100,15 @@ def _is_recorded(index: Index, symbol: str) -> bool:
     return bool(index.functions.find(readable_name(demangle(symbol))))
 
 
-def _location_json(session: Session, place: Location) -> Json:
+def _location_json(session: Session, location: Location) -> Json:
     return {
-        "uri": session.documents.uri_of(place.path),
-        "range": range_json(session.line_range(place.path, place.line)),
-        "how": place.how.value,
+        "uri": session.documents.uri_of(location.path),
+        "range": range_json(session.line_range(location.path, location.line)),
+        "how": location.how.value,
     }
 
 
-def _explain_not_found(session: Session, wanted: Wanted, index: Index | None) -> str:
+def _explain_not_found(session: Session, wanted: FrameRequest, index: Index | None) -> str:
     """Return a message about the lookups that failed, with the remedy."""
     if not wanted.path:
         if index is None:
@@ -122,8 +122,6 @@ def _explain_not_found(session: Session, wanted: Wanted, index: Index | None) ->
             f"{printable(wanted.symbol)} is neither a recorded function nor a definition in the indexed sources."
             " `framedex sources add FOLDER` adds a source folder."
         )
-    from framedex.path_resolution.files import HOW_TO_MAP
-
     folders = make_path_resolver(session, wanted.uri, index).source_folders
     shown = ", ".join(map(printable, folders[:4])) + (f" and {len(folders) - 4} more" if len(folders) > 4 else "")
     below = f", nor a file whose path ends like it below {shown}" if folders else ""

@@ -15,7 +15,7 @@ from framedex_server.answers.session import Session
 from framedex_server.documents.stack_texts import StackText
 
 if TYPE_CHECKING:
-    from framedex.text_stacks import Part
+    from framedex.text_stacks import TextPart
 
 LEGEND = types.SemanticTokensLegend(
     token_types=["function", "string", "number", "namespace", "keyword", "comment"], token_modifiers=[]
@@ -41,11 +41,11 @@ def register(server: LanguageServer, session: Session) -> None:
     """Register `textDocument/semanticTokens`, for whole documents and ranges."""
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
-    async def full(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
+    async def full_tokens(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
         return await _find_tokens(session, params.text_document.uri, 0, None)
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, LEGEND)
-    async def of_range(params: types.SemanticTokensRangeParams) -> types.SemanticTokens | None:
+    async def range_tokens(params: types.SemanticTokensRangeParams) -> types.SemanticTokens | None:
         where = params.range
         return await _find_tokens(session, params.text_document.uri, where.start.line, where.end.line)
 
@@ -60,7 +60,7 @@ async def _find_tokens(session: Session, uri: str, first: int, last: int | None)
     )
 
 
-def _find_parts(document: StackText, first: int, last: int) -> list[Part]:
+def _find_parts(document: StackText, first: int, last: int) -> list[TextPart]:
     parts = [
         part
         for stack in document.reading.stacks
@@ -72,7 +72,7 @@ def _find_parts(document: StackText, first: int, last: int) -> list[Part]:
     return sorted(set(parts), key=lambda part: (part.line, part.start))[:MAX_TOKENS]
 
 
-def _encode(session: Session, document: StackText, parts: Iterable[Part]) -> Iterator[int]:
+def _encode(session: Session, document: StackText, parts: Iterable[TextPart]) -> Iterator[int]:
     """Yield five numbers per token, relative to the previous token; overlapping tokens are dropped."""
     line = start = end = 0
     for part in parts:

@@ -25,7 +25,7 @@ from framedex_server.answers.requests import (
     parse_position,
     position_json,
 )
-from framedex_server.answers.session import Place, Session
+from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.selection import StackPosition
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 MAX_STACKS = 100
 """Maximum number of stacks through a line that are listed and cycled through."""
 
-Move = Callable[["Index", Place], "StackPosition | None"]
+Move = Callable[["Index", RequestPosition], "StackPosition | None"]
 
 
 def register(server: LanguageServer, session: Session) -> None:
     """Register the requests for stepping."""
-    steps = Steps(session)
+    steps = StackNavigation(session)
 
     @server.feature("framedex/stepIn")
     async def step_in(params: Any) -> Json | None:
@@ -75,7 +75,7 @@ def register(server: LanguageServer, session: Session) -> None:
         return await steps.get_selected()
 
 
-class Steps:
+class StackNavigation:
     """The moves of one session."""
 
     def __init__(self, session: Session) -> None:
@@ -130,16 +130,16 @@ class Steps:
         return at
 
     def step(
-        self, index: Index, place: Place, step: Callable[[StackPosition], StackPosition | None]
+        self, index: Index, position: RequestPosition, step: Callable[[StackPosition], StackPosition | None]
     ) -> StackPosition | None:
         """Return the next frame along the selected stack, or along the first stack through the line."""
-        current = self._find_selected(index, place) or self._find_longest(index, place)
+        current = self._find_selected(index, position) or self._find_longest(index, position)
         return step(current) if current is not None else None
 
-    def switch_stack(self, index: Index, place: Place, offset: int) -> StackPosition | None:
+    def switch_stack(self, index: Index, position: RequestPosition, offset: int) -> StackPosition | None:
         """Return the same line on another stack, `by` places further in the list, which wraps around."""
-        hits = self._session.selection.stacks_through(index, place.path, place.line, self._limit(place))
-        selected = self._find_selected(index, place)
+        hits = self._session.selection.stacks_through(index, position.path, position.line, self._limit(position))
+        selected = self._find_selected(index, position)
         known = [hit.stack for hit in hits]
         if not hits:
             return None
@@ -147,24 +147,24 @@ class Steps:
             return StackPosition.from_hit(index, hits[0 if offset > 0 else -1])
         return StackPosition.from_hit(index, hits[(known.index(selected.stack) + offset) % len(hits)])
 
-    def select_stack(self, index: Index, place: Place, stack: int) -> StackPosition | None:
+    def select_stack(self, index: Index, position: RequestPosition, stack: int) -> StackPosition | None:
         """Return the line on the stack with this id."""
-        hits = self._session.selection.stacks_through(index, place.path, place.line, self._limit(place))
+        hits = self._session.selection.stacks_through(index, position.path, position.line, self._limit(position))
         hit = next((hit for hit in hits if hit.stack == stack), None)
         return StackPosition.from_hit(index, hit) if hit is not None else None
 
-    def _make_move(self, index: Index, place: Place, move: Move) -> Json | None:
-        place = resolve_registration(self._session, index, place)
-        reached = move(index, place)
+    def _make_move(self, index: Index, position: RequestPosition, move: Move) -> Json | None:
+        position = resolve_registration(self._session, index, position)
+        reached = move(index, position)
         if reached is None:
             return None
         self._session.selection.stack = reached
         return position_json(self._session, reached)
 
-    def _stacks_json(self, index: Index, place: Place) -> list[Json]:
-        place = resolve_registration(self._session, index, place)
-        selected = self._find_selected(index, place)
-        hits = self._session.selection.stacks_through(index, place.path, place.line, self._limit(place))
+    def _stacks_json(self, index: Index, position: RequestPosition) -> list[Json]:
+        position = resolve_registration(self._session, index, position)
+        selected = self._find_selected(index, position)
+        hits = self._session.selection.stacks_through(index, position.path, position.line, self._limit(position))
         return [
             {
                 "stack": hit.stack,
@@ -178,22 +178,22 @@ class Steps:
             for hit in hits
         ]
 
-    def _find_selected(self, index: Index, place: Place) -> StackPosition | None:
+    def _find_selected(self, index: Index, position: RequestPosition) -> StackPosition | None:
         selected = self._session.selection.stack_in(index)
         if selected is None:
             return None
-        return selected.find_on_lines(place.path, index.line(place.path, place.line).lines)
+        return selected.find_on_lines(position.path, index.line(position.path, position.line).lines)
 
-    def _find_longest(self, index: Index, place: Place) -> StackPosition | None:
-        hits = self._session.selection.stacks_through(index, place.path, place.line)
+    def _find_longest(self, index: Index, position: RequestPosition) -> StackPosition | None:
+        hits = self._session.selection.stacks_through(index, position.path, position.line)
         return StackPosition.from_hit(index, hits[0]) if hits else None
 
-    def _parse_place(self, params: Json) -> Place | None:
+    def _parse_place(self, params: Json) -> RequestPosition | None:
         position = parse_position(params)
         return self._session.source_place(position.text_document, position.position)
 
-    def _limit(self, place: Place) -> int:
-        return min(self._session.settings_for(place.path).limit, MAX_STACKS)
+    def _limit(self, position: RequestPosition) -> int:
+        return min(self._session.settings_for(position.path).limit, MAX_STACKS)
 
 
 def register_highlights(server: LanguageServer, session: Session) -> None:
@@ -207,15 +207,15 @@ def register_highlights(server: LanguageServer, session: Session) -> None:
         return await session.query_at(place, lambda index: find_highlights(session, place, index))
 
 
-def find_highlights(session: Session, place: Place, index: Index) -> list[types.DocumentHighlight] | None:
+def find_highlights(session: Session, position: RequestPosition, index: Index) -> list[types.DocumentHighlight] | None:
     """Return highlights for the lines of the place's file on the stack through it."""
     stack = session.selection.stack_in(index)
-    if stack is None or stack.find_on_lines(place.path, index.line(place.path, place.line).lines) is None:
-        hits = session.selection.stacks_through(index, place.path, place.line)
+    if stack is None or stack.find_on_lines(position.path, index.line(position.path, position.line).lines) is None:
+        hits = session.selection.stacks_through(index, position.path, position.line)
         stack = StackPosition.from_hit(index, hits[0]) if hits else None
     if stack is None:
         return None
     return [
-        types.DocumentHighlight(session.line_range(place.path, line), types.DocumentHighlightKind.Text)
-        for line in stack.lines_in(place.path)
+        types.DocumentHighlight(session.line_range(position.path, line), types.DocumentHighlightKind.Text)
+        for line in stack.lines_in(position.path)
     ]

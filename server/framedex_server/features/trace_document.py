@@ -35,7 +35,7 @@ from framedex_server.answers.requests import (
     query_contents,
     show_message,
 )
-from framedex_server.answers.session import Place, Session
+from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.answers.why import explain_empty_answer
 from framedex_server.documents.open_documents import TRACE_LANGUAGE, TRACE_SUFFIX, path_of
 from framedex_server.protocol import OPEN_TRACE
@@ -123,7 +123,7 @@ def _find_requested(session: Session, about: Json) -> Callable[[Index], Trace | 
     capture = parse_optional_integer(about, "capture")
     if about.get("position") is not None:
         position = parse_position(about)
-        place = session.place(position.text_document, position.position)
+        place = session.request_position(position.text_document, position.position)
 
         def find(index: Index) -> Trace | None:
             call = find_latest_call(session, index, place) if place is not None else None
@@ -181,7 +181,7 @@ def register_open_trace(server: LanguageServer, session: Session) -> None:
         wanted = about if isinstance(about, dict) else {}
         params = parse_position(wanted)
         call = wanted.get("call")
-        place = session.place(params.text_document, params.position)
+        place = session.request_position(params.text_document, params.position)
         if path_of(params.text_document.uri) is None or not isinstance(call, int | None):
             raise JsonRpcInvalidParams(
                 f"{OPEN_TRACE} needs an object: textDocument, position, optionally call (an id)."
@@ -224,13 +224,13 @@ def _write_trace(index: Index, call: int | None) -> Path | None:
     return path
 
 
-def find_latest_call(session: Session, index: Index, place: Place) -> int | None:
+def find_latest_call(session: Session, index: Index, position: RequestPosition) -> int | None:
     """Return the latest call of the longest stack through a line, else through the function around it.
 
     If only captures outside the selection executed the line, return None: a call of another line would be misleading.
     """
-    place = resolve_registration(session, index, place)
-    path, line = place.path, place.line
+    position = resolve_registration(session, index, position)
+    path, line = position.path, position.line
     hits = session.selection.stacks_through(index, path, line)
     asked = index.line(path, line)
     if not hits and asked.summary() is None:

@@ -97,7 +97,7 @@ def _find_trace(session: Session, index: Index, call_id: int) -> list[types.Work
 def _find_innermost_location(index: Index, call_id: int) -> Location | None:
     """Return the innermost location with source of a call."""
     call = index.calls.get(call_id)
-    for frames in index.calls.chains_of_stack(call.stack) if call is not None else ():
+    for frames in index.calls.call_chains_of_stack(call.stack) if call is not None else ():
         frame = next(filter(can_step_to, reversed(frames)), None)
         if frame is not None:
             return next(local_locations(frame), None)
@@ -105,14 +105,14 @@ def _find_innermost_location(index: Index, call_id: int) -> Location | None:
 
 
 def _make_located_symbol(
-    session: Session, name: str, kind: types.SymbolKind, place: Location, description: str
+    session: Session, name: str, kind: types.SymbolKind, location: Location, description: str
 ) -> types.WorkspaceSymbol:
     return types.WorkspaceSymbol(
         name=shorten(printable(name)),
         kind=kind,
-        location=types.LocationUriOnly(session.documents.uri_of(place.path)),
+        location=types.LocationUriOnly(session.documents.uri_of(location.path)),
         container_name=printable(description),
-        data={"path": place.path, "line": place.line},
+        data={"path": location.path, "line": location.line},
     )
 
 

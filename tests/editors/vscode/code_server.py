@@ -46,6 +46,18 @@ QUIET: Mapping[str, Any] = {
     "workbench.welcomePage.walkthroughs.openOnInstall": False,
 }
 
+RESET_KEY = "Control+Alt+Shift+F12"
+"""Runs RESET, as Playwright names keys. VS Code in a browser cannot restart its extension host."""
+
+RESET = (
+    *("workbench.action.closeAllGroups", "workbench.action.terminal.killAll", "workbench.action.closePanel"),
+    *("framedex.activity.clearCapture", "framedex.activity.clearFilter", "framedex.activity.foldGlue"),
+    # Only a view that has been shown can be collapsed.
+    *("framedex.activity.focus", "workbench.actions.treeView.framedex.activity.collapseAll"),
+    *("notifications.clearAll", "workbench.view.explorer"),
+)
+"""Commands that close what a test opened, clear what the extension and its server remember of it, and show the files."""
+
 QUIETED = ("telemetry", "update-check", "workspace-trust", "getting-started-override")
 """What code-server has switches for."""
 
@@ -166,6 +178,8 @@ def _write_settings(data: Path, settings: Mapping[str, Any]) -> None:
     for kind in ("User", "Machine"):
         (data / kind).mkdir(parents=True)
         (data / kind / "settings.json").write_text(json.dumps(settings, indent=2))
+    reset = {"key": RESET_KEY.replace("Control", "ctrl"), "command": "runCommands", "args": {"commands": RESET}}
+    (data / "User" / "keybindings.json").write_text(json.dumps([reset]))
 
 
 def _with_mark(mark: str) -> Iterator[int]:

@@ -6,13 +6,15 @@ import importlib.util
 import re
 import shutil
 from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.editors.vscode.code_server import EDITORS, CodeServer
-from tests.editors.vscode.project import Project, make_project, path_with
+from tests.editors.vscode.project import Project, make_project, make_public, path_with
+from tests.once import made_once
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -26,16 +28,53 @@ FAILURES = EDITORS / "failures"
 collect_ignore_glob = [] if IS_SET_UP else ["test_*.py"]
 
 OPEN = pytest.StashKey[list["Workbench"]]()
+FAILED = pytest.StashKey[bool]()
 
 
-def pytest_sessionstart() -> None:
-    shutil.rmtree(FAILURES, ignore_errors=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if not hasattr(session.config, "workerinput"):
+        shutil.rmtree(FAILURES, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The recorded demo. Tests leave it as it is."""
-    return make_project(tmp_path_factory.mktemp("project"))
+def project() -> Project:
+    """The recorded demo. Tests leave it and the other shared projects as they are; `Project.copy_to` makes a copy."""
+    return made_once("vscode-project", make_project)
+
+
+@pytest.fixture(scope="session")
+def twice(project: Project) -> Project:
+    """The demo, recorded twice."""
+
+    def make(root: Path) -> Project:
+        made = project.copy_to(root / "demo")
+        made.run("run", made.program.name)
+        made.run("index")
+        return made
+
+    return made_once("vscode-twice", make)
+
+
+@pytest.fixture(scope="session")
+def two_programs(project: Project) -> Project:
+    """Two recorded programs, first.py and second.py, neither of which runs a line of the other."""
+
+    def make(root: Path) -> Project:
+        made = replace(project, folder=root / "My Project")
+        made.folder.mkdir()
+        for name in ("first.py", "second.py"):
+            (made.folder / name).write_text("import jax\njax.device_put(1)\n")
+            made.run("run", str(made.folder / name), "--size", "a b")
+        made.run("index")
+        return made
+
+    return made_once("vscode-two-programs", make)
+
+
+@pytest.fixture(scope="session")
+def public(project: Project) -> Project:
+    """The recorded demo with a frame whose source is public and not here."""
+    return made_once("vscode-public", lambda root: make_public(project, root))
 
 
 @pytest.fixture(scope="session")
@@ -46,9 +85,9 @@ def code_server(tmp_path_factory: pytest.TempPathFactory, project: Project) -> I
         yield server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Chromium; closed with each module, as a process can have one Playwright at a time."""
+    """Chromium."""
     from tests.editors.vscode.workbench import chromium
 
     with chromium() as browser:
@@ -59,26 +98,64 @@ def browser() -> Iterator[Browser]:
 def new_window(
     request: pytest.FixtureRequest, code_server: CodeServer, browser: Browser
 ) -> Iterator[Callable[..., Workbench]]:
-    """Makes windows on a folder (and for a colour scheme), not loaded yet. They are closed after the test."""
+    """Makes windows on a folder (and for a colour scheme), not loaded yet. They are closed after the test.
+
+    For tests that change files or settings, or that look at what the extension offers once.
+    """
     from tests.editors.vscode.workbench import Workbench
 
-    opened: list[Workbench] = request.node.stash.setdefault(OPEN, [])
+    opened: list[Workbench] = []
 
     def new(folder: Path, scheme: Scheme = "light") -> Workbench:
         opened.append(Workbench(code_server, browser, folder, scheme))
+        request.node.stash.setdefault(OPEN, []).append(opened[-1])
         return opened[-1]
 
     yield new
-    while opened:
-        opened.pop().close()
+    for window in opened:
+        window.close()
+
+
+@pytest.fixture(scope="session")
+def free_windows() -> dict[Path, Workbench]:
+    """The loaded windows that no test uses, by their folder."""
+    return {}
 
 
 @pytest.fixture
-def window(new_window: Callable[[Path], Workbench], project: Project) -> Workbench:
+def shared_window(
+    request: pytest.FixtureRequest, free_windows: dict[Path, Workbench], code_server: CodeServer, browser: Browser
+) -> Iterator[Callable[..., Workbench]]:
+    """Gives a loaded window on a folder (and for a colour scheme), reset after the test that had it before.
+
+    A new window takes ten times the processor time of a reset. A window is closed after a test that failed.
+    """
+    from tests.editors.vscode.workbench import Workbench
+
+    used: dict[Path, Workbench] = {}
+
+    def take(folder: Path, scheme: Scheme = "light") -> Workbench:
+        free = free_windows.pop(folder, None)
+        window = used[folder] = free or Workbench(code_server, browser, folder, scheme)
+        request.node.stash.setdefault(OPEN, []).append(window)
+        if free is None:
+            window.load()
+        else:
+            window.reset(scheme)
+        return window
+
+    yield take
+    if request.node.stash.get(FAILED, False):
+        for window in used.values():
+            window.close()
+    else:
+        free_windows.update(used)
+
+
+@pytest.fixture
+def window(shared_window: Callable[[Path], Workbench], project: Project) -> Workbench:
     """A window on the recorded project."""
-    window = new_window(project.folder)
-    window.load()
-    return window
+    return shared_window(project.folder)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -88,6 +165,10 @@ def pytest_runtest_makereport(
     """Keep what the windows of a failed test show, while they are open, and the logs."""
     report = yield
     server: CodeServer | None = item.funcargs.get("code_server")  # type: ignore[attr-defined]
+    if call.when == "teardown":  # the windows are closed or free
+        item.stash[OPEN], item.stash[FAILED] = [], False
+    else:
+        item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
     if report.failed and server is not None:
         folder = FAILURES / re.sub(r"\W+", "-", item.name)
         folder.mkdir(parents=True, exist_ok=True)

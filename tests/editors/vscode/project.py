@@ -9,7 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from framedex.index import Index
@@ -41,6 +41,10 @@ class Project:
     def program(self) -> Path:
         """The recorded program."""
         return self.folder / "device_put.py"
+
+    def copy_to(self, folder: Path) -> Project:
+        """A copy with its recordings, which a test can change."""
+        return replace(self, folder=shutil.copytree(self.folder, folder))
 
     def calls(self, *options: str) -> list[int]:
         """The numbers of recorded calls, as they were made."""
@@ -81,7 +85,7 @@ PUBLIC = "https://github.com/jax-ml/jax/blob/990e6a0b84138346e6a38785412f36356e0
 
 def make_public(project: Project, root: Path) -> Project:
     """The project below `root`, with a map of a source that is not here: one frame of its calls is public."""
-    public = Project(shutil.copytree(project.folder, root / "public"), project.framedex)
+    public = project.copy_to(root / "public")
     sources, commit = root / "jax", PUBLIC.split("/")[6]
     (sources / "jaxlib").mkdir(parents=True)
     (sources / "jaxlib" / "py_values.cc").write_text(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,10 +33,9 @@ def violations(frame: Frame) -> list[str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_the_flame_graph(
-    new_window: Callable[..., Workbench], project: Project, scheme: str
+    shared_window: Callable[..., Workbench], project: Project, scheme: str
 ) -> None:
-    window = new_window(project.folder, scheme=scheme)
-    window.load()
+    window = shared_window(project.folder, scheme)
     window.expect_captures("1 capture")
     window.run("Show flame graph")
     assert violations(webview(window, "g.frame")) == []
@@ -46,13 +43,9 @@ def test_axe_finds_nothing_in_the_flame_graph(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_a_comparison(
-    new_window: Callable[..., Workbench], project: Project, scheme: str, tmp_path: Path
+    shared_window: Callable[..., Workbench], twice: Project, scheme: str
 ) -> None:
-    twice = Project(shutil.copytree(project.folder, tmp_path / "demo"), project.framedex)
-    twice.run("run", twice.program.name)
-    twice.run("index")
-    window = new_window(twice.folder, scheme=scheme)
-    window.load()
+    window = shared_window(twice.folder, scheme)
     window.expect_captures("2 captures")
     window.run("framedex: Compare captures")
     assert violations(webview(window, "#sides dd")) == []

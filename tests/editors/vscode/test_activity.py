@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from framedex.index import Index
-from tests.editors.vscode.project import PUBLIC, Project, make_public
+from tests.editors.vscode.project import PUBLIC, Project
 from tests.editors.vscode.workbench import Workbench
 
 PUT = "PJRT_Client_BufferFromHostBuffer"
@@ -79,12 +79,10 @@ def test_a_frame_without_a_source_offers_to_add_one(activity: Workbench, project
 
 
 def test_a_frame_that_is_public_and_not_here_opens_its_page(
-    project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
+    public: Project, shared_window: Callable[[Path], Workbench]
 ) -> None:
     """Given a map of sources that are not here, VS Code asks before it leads to the address of a frame in it."""
-    public = make_public(project, tmp_path)
-    window = new_window(public.folder)
-    window.load()
+    window = shared_window(public.folder)
     window.show_view("framedex")
     row(window, "device_put.py").click()
     row(window, PUT).click()

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.editors.vscode.project import Project
 from tests.editors.vscode.workbench import Workbench
 
-PROGRAM = "import jax\njax.device_put(1)\n"
 
-
-@pytest.fixture
-def two(tmp_path: Path, project: Project) -> Project:
-    """A project of two recorded programs, neither of which runs a line of the other."""
-    two = replace(project, folder=tmp_path / "My Project")
-    two.folder.mkdir()
-    for name in ("first.py", "second.py"):
-        (two.folder / name).write_text(PROGRAM)
-        two.run("run", str(two.folder / name), "--size", "a b")
-    two.run("index")
-    return two
-
-
-def test_a_line_that_only_other_captures_passed_says_so(two: Project, new_window: Callable[[Path], Workbench]) -> None:
-    window = new_window(two.folder)
-    window.load()
-    window.open(two.folder / "first.py", 2)
+def test_a_line_that_only_other_captures_passed_says_so(
+    two_programs: Project, shared_window: Callable[[Path], Workbench]
+) -> None:
+    window = shared_window(two_programs.folder)
+    window.open(two_programs.folder / "first.py", 2)
     window.expect_captures("2 captures")
     window.run("Pick a capture")
     window.answer("second.py")
@@ -43,11 +28,10 @@ def test_a_line_that_only_other_captures_passed_says_so(two: Project, new_window
 
 
 def test_from_an_editor_captures_are_compared_at_its_line_too(
-    two: Project, new_window: Callable[[Path], Workbench]
+    two_programs: Project, shared_window: Callable[[Path], Workbench]
 ) -> None:
-    window = new_window(two.folder)
-    window.load()
-    window.open(two.folder / "first.py", 2)
+    window = shared_window(two_programs.folder)
+    window.open(two_programs.folder / "first.py", 2)
     window.expect_captures("2 captures")
     window.press("Shift+F10")
     # A menu takes no click until it has been shown for a while.
@@ -63,7 +47,7 @@ def test_from_an_editor_captures_are_compared_at_its_line_too(
 
 
 def test_where_nothing_is_recorded_that_is_said(tmp_path: Path, new_window: Callable[[Path], Workbench]) -> None:
-    (tmp_path / "new.py").write_text(PROGRAM)
+    (tmp_path / "new.py").write_text("import jax\njax.device_put(1)\n")
     window = new_window(tmp_path)
     window.load()
     window.open(tmp_path / "new.py", 2)
@@ -72,17 +56,19 @@ def test_where_nothing_is_recorded_that_is_said(tmp_path: Path, new_window: Call
     expect(window.message("Nothing has been recorded here yet")).to_be_visible()
 
 
-def test_a_capture_has_the_name_of_its_script(two: Project, new_window: Callable[[Path], Workbench]) -> None:
-    window = new_window(two.folder)
-    window.load()
+def test_a_capture_has_the_name_of_its_script(
+    two_programs: Project, shared_window: Callable[[Path], Workbench]
+) -> None:
+    window = shared_window(two_programs.folder)
     window.show_view("framedex")
     names = window.tree("Recorded calls").locator(".label-name")
     expect(names).to_have_text(["second.py --size 'a b'", "first.py --size 'a b'"])
 
 
-def test_what_two_captures_differ_in_is_a_flame_graph(two: Project, new_window: Callable[[Path], Workbench]) -> None:
-    window = new_window(two.folder)
-    window.load()
+def test_what_two_captures_differ_in_is_a_flame_graph(
+    two_programs: Project, shared_window: Callable[[Path], Workbench]
+) -> None:
+    window = shared_window(two_programs.folder)
     window.show_view("framedex")
     window.expect_captures("2 captures")
     window.run("Flame graph of differences…")

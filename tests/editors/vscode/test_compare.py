@@ -57,7 +57,6 @@ def webview(window: Workbench) -> FrameLocator:
 
 def compare_picked(window: Workbench, command: str) -> FrameLocator:
     """Pick capture 3 and run a command that compares: it takes the picked one, and asks for the other."""
-    window.load()
     window.show_view("framedex")
     window.expect_captures("3 captures")
     window.run("Pick a capture")
@@ -71,9 +70,9 @@ def compare_picked(window: Workbench, command: str) -> FrameLocator:
 
 
 def test_what_got_worse_comes_first_and_leads_to_its_source(
-    changed: Project, new_window: Callable[[Path], Workbench]
+    changed: Project, shared_window: Callable[[Path], Workbench]
 ) -> None:
-    window = new_window(changed.folder)
+    window = shared_window(changed.folder)
     page = compare_picked(window, "Compare captures…")
     expect(page.locator("#sides")).to_contain_text("capture 2: train.py")
     expect(page.locator("#sides")).to_contain_text("capture 3: train.py")
@@ -86,8 +85,8 @@ def test_what_got_worse_comes_first_and_leads_to_its_source(
     window.expect_group(2, "train.py", STEP_LINE)
 
 
-def test_the_floor_decides_which_times_differ(changed: Project, new_window: Callable[[Path], Workbench]) -> None:
-    page = compare_picked(new_window(changed.folder), "Compare captures…")
+def test_the_floor_decides_which_times_differ(changed: Project, shared_window: Callable[[Path], Workbench]) -> None:
+    page = compare_picked(shared_window(changed.folder), "Compare captures…")
     shown = page.locator("tr.worse").filter(has_text=f"train.py:{STEP_LINE}")
     shown.wait_for()
     page.get_by_label("Ignore time differences below").fill("1000000")
@@ -97,9 +96,9 @@ def test_the_floor_decides_which_times_differ(changed: Project, new_window: Call
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_graph_of_differences_can_be_read_in_every_theme(
-    changed: Project, new_window: Callable[..., Workbench], scheme: Literal["light", "dark"]
+    changed: Project, shared_window: Callable[..., Workbench], scheme: Literal["light", "dark"]
 ) -> None:
-    page = compare_picked(new_window(changed.folder, scheme=scheme), "Flame graph of differences…")
+    page = compare_picked(shared_window(changed.folder, scheme), "Flame graph of differences…")
     page.locator("g.frame").first.wait_for()
     expect(page.locator("body")).to_have_class(re.compile(f"vscode-{scheme}"))
     contrasts = page.locator("#legend").evaluate(CONTRASTS)

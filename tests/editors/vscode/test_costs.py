@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,7 +45,7 @@ def test_a_capture_has_the_four_answers_down_to_the_stacks(window: Workbench, pr
 def test_a_number_above_a_line_leads_to_its_stack(
     project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
 ) -> None:
-    costly = Project(shutil.copytree(project.folder, tmp_path / "demo"), project.framedex)
+    costly = project.copy_to(tmp_path / "demo")
     (costly.folder / "pyproject.toml").write_text('[tool.framedex]\neditor = { transfers = "lenses" }\n')
     window = new_window(costly.folder)
     window.load()
@@ -56,11 +55,9 @@ def test_a_number_above_a_line_leads_to_its_stack(
 
 
 def test_a_cost_in_problems_has_its_severity_and_leads_to_the_run_before(
-    project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
+    twice: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
 ) -> None:
-    twice = Project(shutil.copytree(project.folder, tmp_path / "demo"), project.framedex)
-    twice.run("run", twice.program.name)
-    twice.run("index")
+    twice = twice.copy_to(tmp_path / "demo")
     settings = '{ transfers = "diagnostics", transfers-severity = "warning" }'
     (twice.folder / "pyproject.toml").write_text(f"[tool.framedex]\neditor = {settings}\n")
     window = new_window(twice.folder)

@@ -16,15 +16,14 @@ from tests.editors.vscode.workbench import Workbench
 
 def flame_graph(window: Workbench) -> FrameLocator:
     """Open the flame graph of the capture."""
-    window.load()
     window.show_view("framedex")
     window.expect_captures("1 capture")
     window.run("Show flame graph")
     return window.page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
 
 
-def test_a_click_goes_to_the_source_beside_it(new_window: Callable[[Path], Workbench], project: Project) -> None:
-    window = new_window(project.folder)
+def test_a_click_goes_to_the_source_beside_it(shared_window: Callable[[Path], Workbench], project: Project) -> None:
+    window = shared_window(project.folder)
     frame = flame_graph(window).locator("g.frame", has_text="put_scalar")
     frame.click(modifiers=["Control"])
     window.expect_group(2, project.program.name, project.put_scalar_line)
@@ -32,9 +31,9 @@ def test_a_click_goes_to_the_source_beside_it(new_window: Callable[[Path], Workb
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_its_labels_can_be_read_in_every_theme(
-    new_window: Callable[..., Workbench], project: Project, scheme: Literal["light", "dark"]
+    shared_window: Callable[..., Workbench], project: Project, scheme: Literal["light", "dark"]
 ) -> None:
-    page = flame_graph(new_window(project.folder, scheme=scheme))
+    page = flame_graph(shared_window(project.folder, scheme))
     for function in ("put_scalar", "PJRT_Client_Create", "xla::GetCApiClient"):
         frame = page.locator("g.frame").filter(has_text=function).first
         frame.wait_for()
@@ -42,8 +41,8 @@ def test_its_labels_can_be_read_in_every_theme(
         assert frame.evaluate(CONTRAST) >= 4.5, function
 
 
-def test_it_stays_zoomed_when_it_is_drawn_anew(new_window: Callable[[Path], Workbench], project: Project) -> None:
-    page = flame_graph(new_window(project.folder))
+def test_it_stays_zoomed_when_it_is_drawn_anew(shared_window: Callable[[Path], Workbench], project: Project) -> None:
+    page = flame_graph(shared_window(project.folder))
     frame = page.locator("g.frame", has_text="put_scalar")
     frame.click()
     for button, pressed in (("Calls", "true"), ("Fold glue frames", "false"), ("Fold glue frames", "true")):
@@ -57,9 +56,9 @@ def test_it_stays_zoomed_when_it_is_drawn_anew(new_window: Callable[[Path], Work
 
 
 def test_a_search_counts_functions_and_the_places_where_they_are(
-    new_window: Callable[[Path], Workbench], project: Project
+    shared_window: Callable[[Path], Workbench], project: Project
 ) -> None:
-    page = flame_graph(new_window(project.folder))
+    page = flame_graph(shared_window(project.folder))
     page.locator("g.frame", has_text="put_scalar").wait_for()
     names = page.locator("g.frame").evaluate_all("frames => frames.map((frame) => frame.__data__.data.name)")
     found = [name for name in names if "BufferFrom" in name]
@@ -69,8 +68,8 @@ def test_a_search_counts_functions_and_the_places_where_they_are(
 
 
 @pytest.mark.parametrize("width", [1050, 600])
-def test_its_legend_stays_in_one_row(new_window: Callable[..., Workbench], project: Project, width: int) -> None:
-    window = new_window(project.folder)
+def test_its_legend_stays_in_one_row(shared_window: Callable[..., Workbench], project: Project, width: int) -> None:
+    window = shared_window(project.folder)
     window.page.set_viewport_size({"width": width, "height": 800})
     legend = flame_graph(window).locator("#legend > span")
     expect(legend).to_have_count(3)

@@ -36,11 +36,12 @@ def outcomes(
     known: dict[Path, in_host.Outcomes],
     project: Project,
     new_window: Callable[[Path], Workbench],
+    tmp_path: Path,
 ) -> in_host.Outcomes:
     """How the tests of the file `request.param` ended; they run when that is first asked."""
     file: Path = request.param
     if file not in known:
-        known[file] = in_host.run(file, scripts, new_window(project.folder))
+        known[file] = in_host.run(file, scripts, new_window(project.copy_to(tmp_path / "demo").folder))
     return known[file]
 
 

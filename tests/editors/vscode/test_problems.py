@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -51,7 +50,7 @@ def test_a_server_that_is_not_found_is_told_once_with_the_installation_first(
 def test_a_damaged_index_is_in_the_status_bar_until_it_is_rebuilt(
     project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
 ) -> None:
-    damaged = Project(shutil.copytree(project.folder, tmp_path / "damaged"), project.framedex)
+    damaged = project.copy_to(tmp_path / "damaged")
     (damaged.folder / ".framedex" / "index.db").write_bytes(b"spoilt " * 1000)
     window = new_window(damaged.folder)
     window.load()

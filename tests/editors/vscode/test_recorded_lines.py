@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,25 +28,27 @@ def lenses(window: Workbench) -> Locator:
     return window.page.locator(".codelens-decoration a")
 
 
-def test_recorded_lines_have_dots_and_all_costs_are_one_click_away(window: Workbench, project: Project) -> None:
+def test_recorded_lines_have_dots_and_all_costs_are_one_click_away(
+    project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
+) -> None:
+    project = project.copy_to(tmp_path / "demo")
+    window = new_window(project.folder)
+    window.load()
     window.open(project.program, project.put_scalar_line)
     window.expect_captures("1 capture")
     window.page.wait_for_function(f"(line) => ({DOTS})().includes(line)", arg=project.put_scalar_line)
     assert 1 not in window.page.evaluate(DOTS)
     expect(lenses(window)).to_have_count(0)
 
-    try:
-        window.answer_message("Dots mark recorded lines.", "Show all costs")
-        expect(lenses(window).first).to_contain_text("transfer")
-        window.run("Show the costs of notable lines only")
-        expect(lenses(window)).to_have_count(0)
-    finally:
-        (project.folder / ".vscode" / "settings.json").unlink(missing_ok=True)
+    window.answer_message("Dots mark recorded lines.", "Show all costs")
+    expect(lenses(window).first).to_contain_text("transfer")
+    window.run("Show the costs of notable lines only")
+    expect(lenses(window)).to_have_count(0)
 
 
 @pytest.mark.exhaustive
 def test_dots_follow_the_setting(project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path) -> None:
-    without = Project(shutil.copytree(project.folder, tmp_path / "demo"), project.framedex)
+    without = project.copy_to(tmp_path / "demo")
     (without.folder / ".vscode").mkdir(exist_ok=True)
     (without.folder / ".vscode" / "settings.json").write_text('{"framedex.gutter.recorded-lines": false}')
     window = new_window(without.folder)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.editors.vscode.project import PUBLIC, Project, make_public
+from tests.editors.vscode.project import PUBLIC, Project
 from tests.editors.vscode.workbench import Workbench
 
 LINKS = {
@@ -33,12 +33,10 @@ def test_a_click_with_ctrl_opens_the_line(window: Workbench, project: Project, t
 
 
 def test_a_frame_that_is_public_is_short_and_leads_to_its_page(
-    project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
+    public: Project, shared_window: Callable[[Path], Workbench]
 ) -> None:
     """VS Code's terminal follows links to the web that stand behind a text, after a question."""
-    public = make_public(project, tmp_path)
-    window = new_window(public.folder)
-    window.load()
+    window = shared_window(public.folder)
     window.open(public.program, 1)
     window.expect_captures("1 capture")
     window.run("Terminal: Create New Terminal")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,8 +21,7 @@ TRUST = {"security.workspace.trust.enabled": True, "security.workspace.trust.sta
 @pytest.fixture
 def hostile(project: Project, tmp_path: Path) -> Path:
     """A copy of the project in which everything that says where framedex is leads to a command that leaves a trace."""
-    folder = tmp_path / "hostile"
-    shutil.copytree(project.folder, folder)
+    folder = project.copy_to(tmp_path / "hostile").folder
     binaries = folder / ".venv" / "bin"
     binaries.mkdir(parents=True)
     for name in ("python", "framedex"):

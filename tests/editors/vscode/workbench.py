@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect, sync_playwright
 
-from tests.editors.vscode.code_server import PATIENCE, CodeServer
+from tests.editors.vscode.code_server import PATIENCE, RESET_KEY, CodeServer
 from tests.editors.vscode.project import Place
 
 SIZE = ViewportSize(width=1280, height=800)
@@ -40,14 +40,27 @@ _FRAME = """() => [...document.querySelectorAll(".editor-group-container.active 
 _OTHER_FRAME = f"""(before) => {{ const now = ({_FRAME})(); return now !== before && now; }}"""
 
 
+_running: list[Browser] = []
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Debian's Chromium, or the one that $FRAMEDEX_TEST_CHROMIUM names."""
+    """Debian's Chromium, or the one that $FRAMEDEX_TEST_CHROMIUM names.
+
+    A process can have one Playwright at a time, so a nested block gets the browser of the outer one.
+    """
+    if _running:
+        yield _running[0]
+        return
     expect.set_options(timeout=PATIENCE * 1000)
     path = shutil.which(os.environ.get("FRAMEDEX_TEST_CHROMIUM", "chromium"))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path)
-        yield browser
+        _running.append(browser)
+        try:
+            yield browser
+        finally:
+            _running.clear()
         browser.close()
 
 
@@ -70,6 +83,19 @@ class Workbench:
         self.page.goto(f"{self._server.address}/?folder={quote(str(self._folder))}&payload={pairs}")
         # Before that, keys do nothing.
         self.page.wait_for_function("window.driver?.whenWorkbenchRestored().then(() => true)")
+
+    def reset(self, scheme: Scheme = "light") -> None:
+        """Return a loaded window to the state of a new one, except for the extension's offers, which appear once."""
+        self.page.set_viewport_size(SIZE)
+        self.page.emulate_media(color_scheme=scheme)
+        self.page.mouse.move(0, 0)
+        # A terminal or a webview with the focus would take the keys; a dialog would take the click.
+        self.page.evaluate("document.activeElement.blur()")
+        self.press("Escape")
+        self.show_view("Search")
+        expect(self.page.locator(".search-view")).to_be_visible()
+        self.press(RESET_KEY)
+        expect(self.page.locator(".explorer-folders-view")).to_be_visible()
 
     def remote(self, path: Path) -> str:
         """A file's URI."""

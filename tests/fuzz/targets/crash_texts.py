@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from framedex.text_stacks import read
 from framedex.text_stacks.log_text import remove_escapes
-from framedex.text_stacks.model import Format, TextFrame
-from framedex.text_stacks.stream import NotedLog
+from framedex.text_stacks.model import StackFormat, TextFrame
+from framedex.text_stacks.stream import AnnotatedLog
 from tests.fuzz.inputs import text_of
 
 LONGEST = 1 << 16
@@ -35,7 +35,7 @@ def run(data: bytes) -> None:
 
 
 # Frames of several lines, of which a log tells the first line before the rest is there.
-_WHOLE_ONLY = (Format.GDB, Format.MLIR, Format.PY_SPY_JSON, Format.PYSTACK)
+_WHOLE_ONLY = (StackFormat.GDB, StackFormat.MLIR, StackFormat.PY_SPY_JSON, StackFormat.PYSTACK)
 
 
 def _is_plain(text: str) -> bool:
@@ -69,6 +69,6 @@ class _Telling(_Silent):
 
 
 def _streamed(data: bytes, size: int, notes: _Silent, most_kept: int = 1 << 20) -> bytes:
-    log = NotedLog(notes, most_kept=most_kept)
+    log = AnnotatedLog(notes, most_kept=most_kept)
     pieces = [piece for at in range(0, len(data), size) for piece in log.annotate(data[at : at + size])]
     return b"".join((*pieces, *log.finish()))

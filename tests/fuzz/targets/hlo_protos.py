@@ -36,6 +36,6 @@ def run(data: bytes) -> None:
     value = program.Value(11, [2, 3], [1, 0], [[8, 128]], "pinned_host")
     try:
         donations(data)
-        hlo_proto.module_with_config(data, [value] * 3, [value], (1, 1))
+        hlo_proto.module_with_config(data, [value] * 3, [value], (1, 1), data)
     except ValueError:
         pass  # refused

@@ -8,7 +8,7 @@ import numpy as np
 
 from framedex.errors import FramedexError
 from framedex.imports.reading import format_of, read_profile
-from framedex.model import Foreign
+from framedex.model import ImportOrigin
 from tests.fuzz.inputs import scratch
 
 LONGEST = 1 << 14
@@ -20,7 +20,7 @@ def run(data: bytes) -> None:
     path.write_bytes(data)
     try:
         form = format_of(path)
-        builder = read_profile(path, Foreign(form.name, str(path), hashlib.sha256(data).hexdigest()))
+        builder = read_profile(path, ImportOrigin(form.name, str(path), hashlib.sha256(data).hexdigest()))
     except FramedexError as error:
         assert error.message and error.remedy
         return

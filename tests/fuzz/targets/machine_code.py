@@ -13,13 +13,13 @@ def run(data: bytes) -> None:
     half = len(data) // 2
     parted = FunctionCode(data[:half], 0x400000, [(data[half:], 0x300000)], lambda address: address % 16 == 0)
     for number in range(len(parted.calls)):
-        parted.before(number), parted.after(number), parted.numbers(number)
+        parted.calls_before(number), parted.calls_after(number), parted.numbers(number)
     code = FunctionCode(data, 0x400000)
     for number, call in enumerate(code.calls):
-        is_jump = call.returns_to == 0
-        assert is_jump or 0x400000 <= call.returns_to <= 0x400000 + len(data) + 16
+        is_jump = call.return_address == 0
+        assert is_jump or 0x400000 <= call.return_address <= 0x400000 + len(data) + 16
         assert call.target >= 0 and (call.target == 0 or call.slot is None)
-        code.before(number), code.after(number), code.numbers(number), code.addresses(number)
+        code.calls_before(number), code.calls_after(number), code.numbers(number), code.addresses(number)
     flow = code.flow
     assert sorted(number for calls, _ in flow for number in calls) == list(range(len(code.calls)))
     assert all(earlier < place for place, (_, after) in enumerate(flow) for earlier in after)

@@ -6,8 +6,8 @@ import os
 from contextlib import chdir
 
 from framedex.commands.editor.browser import is_web_address
-from framedex.commands.inputs.files import Page
-from framedex.commands.inputs.pasted_text import Finder
+from framedex.commands.inputs.files import PublicPage
+from framedex.commands.inputs.pasted_text import SourceFinder
 from framedex.errors import FramedexError
 from framedex.path_resolution.files import PathRule
 from framedex.settings import Settings
@@ -23,8 +23,8 @@ def run(data: bytes) -> None:
     settings = Settings(sources=(folder,), path_map=(PathRule("/build", folder),))
     with chdir(folder):
         try:
-            place = Finder(settings, None).find(text_of(data))
-            if isinstance(place, Page):
+            place = SourceFinder(settings, None).find(text_of(data))
+            if isinstance(place, PublicPage):
                 assert is_web_address(place.url)
             else:
                 assert os.path.isfile(place.path) and (place.line is None or place.line > 0)  # noqa: PTH113

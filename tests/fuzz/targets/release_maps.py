@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from framedex.model import SourceMapInfo
 from framedex.releasemaps import ReleaseMap, open_release_maps
-from framedex.releasemaps.format import Component, Content, compress, write_content
+from framedex.releasemaps.format import MapComponent, MapContent, compress, write_content
 from framedex.sourcemap import SourceMapError
 from tests.fuzz.inputs import Input, scratch
 
@@ -43,9 +43,9 @@ def _file(parts: Input) -> bytes:
         paths.append(f"xla/{number}.cc")
         files.append(compress(parts.take(parts.number(2)), dictionary))
     ends = list(accumulate(map(len, files)))
-    components = {"xla": Component((INFO, None), 0, len(files))}
+    components = {"xla": MapComponent((INFO, None), 0, len(files))}
     return write_content(
-        Content(RELEASES, components, names, tuple(paths), languages, ends, dictionary, b"".join(files))
+        MapContent(RELEASES, components, names, tuple(paths), languages, ends, dictionary, b"".join(files))
     )
 
 
@@ -54,7 +54,7 @@ def _ask(found: ReleaseMap) -> None:
         file = found.file(path)
         assert all(1 <= row[4] <= row[5] for row in file.definitions)
         calling = {(row[4], row[5]) for row in file.definitions if row[8] and row[2] != "macro"}
-        assert dict(found.written(path)).keys() == calling
+        assert dict(found.calls_in_file(path)).keys() == calling
         for name, key, *_ in file.definitions[:20]:
             assert {path for path, _ in found.definitions(key, (name,))} <= {path for path, _ in found.definitions(key)}
             assert len(found.calls_in_bodies(key, False, 12, 400)) <= 12

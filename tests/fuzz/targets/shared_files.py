@@ -8,9 +8,9 @@ import shutil
 
 from framedex.captures import foreign_file
 from framedex.errors import FramedexError
-from framedex.model import Foreign
+from framedex.model import ImportOrigin
 from framedex.model.metadata import SHARED_FORMAT
-from framedex.shared.archive import Writing
+from framedex.shared.archive import ArchiveWriter
 from framedex.shared.keeping import keep_shared, kept_excerpts
 from framedex.shared.reading import SharedStream
 from tests.fuzz.inputs import scratch
@@ -27,13 +27,13 @@ def run(data: bytes) -> None:
     folder.mkdir()
     end = _LENGTH + int.from_bytes(data[:_LENGTH], "little")
     with foreign_file(folder).open("wb") as file:
-        writing = Writing(file)
+        writing = ArchiveWriter(file)
         writing.add("definitions.json", data[_LENGTH:end])
         writing.add("calls/000000", data[end:])
         writing.add("sources/000000", data)
         writing.finish({})
     try:
-        keep_shared(folder, Foreign(SHARED_FORMAT, str(folder / "a.fdx.zip"), hashlib.sha256(data).hexdigest()))
+        keep_shared(folder, ImportOrigin(SHARED_FORMAT, str(folder / "a.fdx.zip"), hashlib.sha256(data).hexdigest()))
         stream = SharedStream(folder)
         batch = stream.next(stream.calls)
     except FramedexError as error:

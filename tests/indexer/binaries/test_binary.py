@@ -75,8 +75,8 @@ def test_a_function_is_found_by_its_name_alone(tmp_path: Path) -> None:
     table = Binary.open(library).symbols
     assert table is not None
     start, _ = address_of(library, "stop")
-    assert {symbol.start for symbol in table.named("stop")} == {start}
-    assert table.named("top") == []
+    assert {symbol.start for symbol in table.functions_named("stop")} == {start}
+    assert table.functions_named("top") == []
 
 
 def test_a_stripped_library_still_names_what_it_exports(stripped_library: Path) -> None:
@@ -176,7 +176,7 @@ def test_the_code_of_damaged_binaries_is_read_in_bounded_time(debug_binary: Path
         for address in range(0x1000, 0x1400, 64):
             code = binary.code_around(address)
             for i in range(len(code.calls) if code else 0):
-                assert code is not None and len(code.before(i)) <= 8 and len(code.after(i)) <= 8
+                assert code is not None and len(code.calls_before(i)) <= 8 and len(code.calls_after(i)) <= 8
     assert time.process_time() - began < 30
 
 

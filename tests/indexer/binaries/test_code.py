@@ -14,7 +14,7 @@ _CODE = bytes.fromhex("bf07000000be09000000e800000000bf08000000ffd0e800000000c3"
 def test_the_numbers_passed_to_a_call_are_those_set_since_the_one_before() -> None:
     code = FunctionCode(_CODE, _AT)
 
-    assert [call.returns_to - _AT for call in code.calls] == [15, 22, 27]
+    assert [call.return_address - _AT for call in code.calls] == [15, 22, 27]
     assert [code.numbers(i) for i in range(3)] == [[7, 9], [8], []]
 
 

@@ -41,7 +41,7 @@ def test_a_moved_symbol_table_names_the_same_functions_extents_and_units(library
     moved = embed(library, tmp_path / "moved.so", compressed(only_symbols(library, tmp_path / "symbols").read_bytes()))
 
     assert functions(moved) == functions(library)
-    assert {symbol.unit for symbol in functions(moved)} >= {"program.cc", None}
+    assert {symbol.translation_unit for symbol in functions(moved)} >= {"program.cc", None}
     assert not Binary.open(moved).is_stripped
 
 

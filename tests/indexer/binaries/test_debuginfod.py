@@ -13,7 +13,7 @@ import pytest
 
 from framedex.binaries import Binary
 from framedex.binaries.debuginfod import Debuginfod, configure_debuginfod
-from framedex.progress import Silence
+from framedex.progress import SilentProgress
 from tests.indexer.answering import Answering, Started
 from tests.indexer.binaries.conftest import compiled
 from tests.indexer.binaries.test_binary import address_of
@@ -53,7 +53,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def asking(*addresses: str, **variables: str) -> Debuginfod:
-    found = configure_debuginfod({"DEBUGINFOD_URLS": " ".join(addresses), **variables}, Silence())
+    found = configure_debuginfod({"DEBUGINFOD_URLS": " ".join(addresses), **variables}, SilentProgress())
     assert found is not None
     return found
 
@@ -82,7 +82,7 @@ def test_a_debug_file_is_fetched_and_gives_names_and_lines(
 
     assert server.asked == [f"/buildid/{BUILD_ID}/debuginfo"]
     assert left_in(cache) == [f"{BUILD_ID}/debuginfo"]
-    assert debuginfod.problems == [] and debuginfod.given == {f"{server.address}/": ["libshop.so.1"]}
+    assert debuginfod.problems == [] and debuginfod.downloads == {f"{server.address}/": ["libshop.so.1"]}
     assert Binary.open(stripped).missing_debug_file is None
     assert Binary.open(stripped).resolve([start]) == Binary.open(whole).resolve([start])
 
@@ -260,7 +260,7 @@ def test_a_name_that_is_no_build_id_is_not_asked_for(started: Started, cache: Pa
 
 @pytest.mark.parametrize("named", [None, "", "   ", "ima:enforcing", "ftp://127.0.0.1:9/", "file:///srv"])
 def test_without_servers_nobody_is_asked(named: str | None, cache: Path) -> None:
-    assert configure_debuginfod({} if named is None else {"DEBUGINFOD_URLS": named}, Silence()) is None
+    assert configure_debuginfod({} if named is None else {"DEBUGINFOD_URLS": named}, SilentProgress()) is None
 
 
 def test_a_cache_that_cannot_be_written_is_told_of(started: Started, cache: Path, debug_file: bytes) -> None:

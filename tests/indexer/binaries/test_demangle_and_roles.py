@@ -6,7 +6,7 @@ from framedex.binaries import role_of
 from framedex.binaries.demangle import demangle, strip_clone_suffix
 from framedex.binaries.names import readable_name
 from framedex.binaries.roles import python_role
-from framedex.model import Role
+from framedex.model import FrameRole
 from framedex.model.locations import is_framedex_file
 
 
@@ -40,21 +40,21 @@ def test_a_constrained_template_of_clang_18_is_demangled() -> None:
 
 
 def test_a_frame_has_the_role_a_reader_expects() -> None:
-    cases: list[tuple[str, str, Role]] = [
-        ("/usr/lib/libpython3.11.so.1.0", "anything_at_all", Role.INTERPRETER),
-        ("/usr/bin/python3.11", "_PyEval_EvalFrameDefault", Role.INTERPRETER),
-        ("/opt/app/embedding", "_PyEval_EvalFrameDefault", Role.INTERPRETER),
-        ("/lib/x86_64-linux-gnu/libc.so.6", "__libc_start_main", Role.INTERPRETER),
-        ("", "__libc_start_main@@GLIBC_2.34", Role.INTERPRETER),
-        ("", "run_eval_code_obj", Role.INTERPRETER),
-        ("/lib/x86_64-linux-gnu/libc.so.6", "memcpy", Role.CODE),
-        ("libjax_common.so", "nanobind::detail::func_create<...>", Role.GLUE),
-        ("libjax_common.so", "std::_Function_handler<...>::_M_invoke", Role.GLUE),
-        ("libjax_common.so", "absl::internal_any_invocable::LocalInvoker<...>", Role.GLUE),
-        ("x.so", "pybind11::cpp_function::dispatcher", Role.GLUE),
-        ("libjax_common.so", "jax::nanobind__jax_exec_impl(...)::$_47::operator()", Role.CODE),
-        ("libjax_common.so", "xla::PjRtCApiClient::BufferFromHostBuffer", Role.CODE),
-        ("libpython_helper_of_mine.so", "mine", Role.CODE),
+    cases: list[tuple[str, str, FrameRole]] = [
+        ("/usr/lib/libpython3.11.so.1.0", "anything_at_all", FrameRole.INTERPRETER),
+        ("/usr/bin/python3.11", "_PyEval_EvalFrameDefault", FrameRole.INTERPRETER),
+        ("/opt/app/embedding", "_PyEval_EvalFrameDefault", FrameRole.INTERPRETER),
+        ("/lib/x86_64-linux-gnu/libc.so.6", "__libc_start_main", FrameRole.INTERPRETER),
+        ("", "__libc_start_main@@GLIBC_2.34", FrameRole.INTERPRETER),
+        ("", "run_eval_code_obj", FrameRole.INTERPRETER),
+        ("/lib/x86_64-linux-gnu/libc.so.6", "memcpy", FrameRole.CODE),
+        ("libjax_common.so", "nanobind::detail::func_create<...>", FrameRole.GLUE),
+        ("libjax_common.so", "std::_Function_handler<...>::_M_invoke", FrameRole.GLUE),
+        ("libjax_common.so", "absl::internal_any_invocable::LocalInvoker<...>", FrameRole.GLUE),
+        ("x.so", "pybind11::cpp_function::dispatcher", FrameRole.GLUE),
+        ("libjax_common.so", "jax::nanobind__jax_exec_impl(...)::$_47::operator()", FrameRole.CODE),
+        ("libjax_common.so", "xla::PjRtCApiClient::BufferFromHostBuffer", FrameRole.CODE),
+        ("libpython_helper_of_mine.so", "mine", FrameRole.CODE),
     ]
     for module, name, role in cases:
         assert role_of(module, name) is role
@@ -68,4 +68,4 @@ def test_frames_of_framedex_are_told_from_a_program_s() -> None:
     ]
     others = ["/usr/lib/libtpu.so", "/home/me/framedex/train.py", "/src/indexer/framedex/demo/device_put.py"]
     assert [is_framedex_file(path) for path in (*own, *others)] == [True] * len(own) + [False] * len(others)
-    assert python_role(own[2], "_followed.<locals>.load_and_join") is Role.GLUE
+    assert python_role(own[2], "_followed.<locals>.load_and_join") is FrameRole.GLUE

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from framedex.binaries import dwarf
-from framedex.binaries.dwarf import KeptLineTables, Lines
+from framedex.binaries.dwarf import CachedLineTables, LineTables
 
 TABLES = os.urandom(1 << 17)
 
@@ -33,32 +33,32 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_what_was_kept_is_read_again(binary: Path, maker: Path, folder: Path) -> None:
-    KeptLineTables(binary, maker, folder).store(TABLES)
-    assert KeptLineTables(binary, maker, folder).read() == TABLES
+    CachedLineTables(binary, maker, folder).store(TABLES)
+    assert CachedLineTables(binary, maker, folder).read() == TABLES
 
 
 @pytest.mark.parametrize("changed", ["binary", "maker"])
 def test_nothing_is_kept_of_another_state(
     binary: Path, maker: Path, folder: Path, changed: str, request: pytest.FixtureRequest
 ) -> None:
-    KeptLineTables(binary, maker, folder).store(TABLES)
+    CachedLineTables(binary, maker, folder).store(TABLES)
     Path(request.getfixturevalue(changed)).write_bytes(b"built anew")
-    assert KeptLineTables(binary, maker, folder).read() is None
+    assert CachedLineTables(binary, maker, folder).read() is None
 
 
 def test_nothing_is_kept_of_a_binary_that_changes_while_its_tables_are_made(
     binary: Path, maker: Path, folder: Path
 ) -> None:
-    kept = KeptLineTables(binary, maker, folder)
+    kept = CachedLineTables(binary, maker, folder)
     binary.write_bytes(b"built anew")
     kept.store(TABLES)
     assert kept.read() is None
-    assert KeptLineTables(binary, maker, folder).read() is None
+    assert CachedLineTables(binary, maker, folder).read() is None
 
 
 @pytest.mark.parametrize("damage", [b"", b"\0" * 4, b"\0" * len(TABLES)])
 def test_what_is_damaged_is_not_read(binary: Path, maker: Path, folder: Path, damage: bytes) -> None:
-    kept = KeptLineTables(binary, maker, folder)
+    kept = CachedLineTables(binary, maker, folder)
     kept.store(TABLES)
     (file,) = folder.iterdir()
     file.write_bytes(damage)
@@ -72,13 +72,13 @@ def test_what_was_not_used_for_longest_goes(
     binaries = [tmp_path / name for name in ("first", "second", "third")]
     for age, path in enumerate(reversed(binaries[:2]), 1):
         path.write_bytes(b"a binary")
-        KeptLineTables(path, maker, folder).store(TABLES)
+        CachedLineTables(path, maker, folder).store(TABLES)
         for file in folder.iterdir():
             os.utime(file, (1e9 - age, 1e9 - age))
-    assert KeptLineTables(binaries[0], maker, folder).read() == TABLES
+    assert CachedLineTables(binaries[0], maker, folder).read() == TABLES
     binaries[2].write_bytes(b"a binary")
-    KeptLineTables(binaries[2], maker, folder).store(TABLES)
-    assert [KeptLineTables(path, maker, folder).read() is not None for path in binaries] == [True, False, True]
+    CachedLineTables(binaries[2], maker, folder).store(TABLES)
+    assert [CachedLineTables(path, maker, folder).read() is not None for path in binaries] == [True, False, True]
 
 
 def test_lines_are_the_same_from_tables_that_were_kept(
@@ -87,11 +87,11 @@ def test_lines_are_the_same_from_tables_that_were_kept(
     monkeypatch.setattr(dwarf, "_MIN_STORED_BYTES", 0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     addresses = range(0x1000, 0x1400)
-    made = Lines(debug_binary, 0)
+    made = LineTables(debug_binary, 0)
     found = [made.find(address) for address in addresses]
     assert list((tmp_path / "framedex" / "line-tables").iterdir())
-    monkeypatch.setattr(Lines, "_build_tables", lambda _: pytest.fail("they were made again"))
-    kept = Lines(debug_binary, 0)
+    monkeypatch.setattr(LineTables, "_build_tables", lambda _: pytest.fail("they were made again"))
+    kept = LineTables(debug_binary, 0)
     assert [kept.find(address) for address in addresses] == found
     assert any(line.path == str(source) for lines in found for line in lines)
 
@@ -103,6 +103,6 @@ def test_lines_are_found_where_nothing_can_be_kept(
     blocked = tmp_path / "a file"
     blocked.touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
-    lines = Lines(debug_binary, 0)
+    lines = LineTables(debug_binary, 0)
     assert any(lines.find(address) for address in range(0x1000, 0x1400))
     assert lines.problem is None

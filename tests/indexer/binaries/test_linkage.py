@@ -121,7 +121,7 @@ def test_code_that_gcc_split_off_is_read_with_its_function(tmp_path: Path) -> No
         assert code is not None
         names = [binary.function_at(call.target) for call in code.calls]
         assert names == ["often", "seldom", "seldom"]
-        assert {binary.function_at(target) for target in code.after(1)} == {"seldom", "often"}
+        assert {binary.function_at(target) for target in code.calls_after(1)} == {"seldom", "often"}
 
 
 def test_a_binary_says_what_compiled_it(tmp_path: Path) -> None:

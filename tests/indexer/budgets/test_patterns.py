@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from framedex.budgets.model import Pattern
-from framedex.model import How, Location, PythonLine
+from framedex.model import Location, LocationEvidence, PythonLine
 
 
 def line(path: str, number: int = 12, function: str = "main") -> PythonLine:
     """A line of Python."""
-    return PythonLine(function, Location(path, number, How.EXACT))
+    return PythonLine(function, Location(path, number, LocationEvidence.EXACT))
 
 
 @pytest.mark.parametrize(

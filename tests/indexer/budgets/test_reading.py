@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.budgets.model import Budget, Pattern, Subject, parse_budget, parse_count_budgets, parse_memory_budget
+from framedex.budgets.model import (
+    Budget,
+    BudgetSubject,
+    Pattern,
+    parse_budget,
+    parse_count_budgets,
+    parse_memory_budget,
+)
 from framedex.words import parse_byte_count
 
-COMPILES = Subject.COMPILES
+COMPILES = BudgetSubject.COMPILES
 
 
 @pytest.mark.parametrize(
@@ -23,7 +30,7 @@ COMPILES = Subject.COMPILES
     ],
 )
 def test_counts_are_numbers_texts_tables_and_lists(written: object, budgets: list[tuple[int, str]]) -> None:
-    assert [(each.most, each.pattern.text) for each in parse_count_budgets(COMPILES, written)] == budgets
+    assert [(each.limit, each.pattern.text) for each in parse_count_budgets(COMPILES, written)] == budgets
 
 
 @pytest.mark.parametrize(
@@ -49,7 +56,7 @@ def test_what_is_no_count_is_said(written: object, told: str) -> None:
 
 
 def test_sizes_are_as_everywhere() -> None:
-    assert parse_memory_budget("2GiB").most == parse_memory_budget(2 << 30).most == 2 << 30
+    assert parse_memory_budget("2GiB").limit == parse_memory_budget(2 << 30).limit == 2 << 30
     assert parse_memory_budget("2GiB").text == "2 GiB"
     for wrong in ("2 bananas", "", "-1", True, -5, 1.5j, "9" * 400, "9" * 400 + "GiB", "1." + "9" * 5000, 10**400):
         with pytest.raises(ValueError, match="not a number of bytes"):

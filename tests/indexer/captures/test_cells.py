@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from framedex.captures import Cell, read_cells, write_cells
-from framedex.commands.launching.outcome import RecorderReport
+from framedex.commands.launching.outcome import RecorderEventFile
 from framedex.commands.output.terminal import Terminal, paint, place_line
-from framedex.model import How, Location
+from framedex.model import Location, LocationEvidence
 from framedex.placetext import cell_name, place_text
 
 
@@ -97,7 +97,7 @@ def test_other_files_are_not_cells() -> None:
 def test_a_terminal_with_links_shows_the_cell_and_without_links_the_file(capture: Path) -> None:
     write_cells(capture, [Cell("<ipython-input-3>", "In[3]", "x = 1\n", "train.ipynb")])
     path = read_cells(capture)["<ipython-input-3>"]
-    line = place_line(Location(path, 1, How.EXACT))
+    line = place_line(Location(path, 1, LocationEvidence.EXACT))
     with_links = paint(line, Terminal(colors=False, links=True))
     assert "train.ipynb cell In[3] line 1" in with_links and "In%5B3%5D.py#1" in with_links
     assert paint(line, Terminal(colors=False, links=False)) == f"{path}:1"
@@ -106,7 +106,7 @@ def test_a_terminal_with_links_shows_the_cell_and_without_links_the_file(capture
 def test_malformed_cells_in_a_report_are_left_out() -> None:
     cell = {"pid": 7, "file": "f", "number": 1, "notebook": "", "text": "old"}
     entries = [cell, cell | {"text": "new"}, cell | {"pid": "x"}, {"pid": 7}, [], cell | {"pid": 8, "number": 2}]
-    with RecorderReport() as report:
+    with RecorderEventFile() as report:
         file = os.open(report.variables()["FRAMEDEX_REPORT"], os.O_WRONLY | os.O_APPEND)
         for entry in (*(json.dumps(each).encode() for each in entries), b"{", b"\xff"):
             os.write(file, b"cell " + entry + b"\0")

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
 from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.ingest import SilentProgress, ingest_captures
 from framedex.objects import ViolationKind
 from tests.indexer.commands.small_captures import write_put
 from tests.running import PROGRAMS, TIMEOUT, Run, mock_environment
@@ -58,7 +58,7 @@ def _recorded(program: str, folder: Path, **environment: str) -> Recorded:
 def _index(ran: Run, folder: Path) -> Recorded:
     assert ran.status == 0, ran.stderr
     with Store(folder / "index.db") as store:
-        ingest_captures(store, [ran.capture], [], Silence())
+        ingest_captures(store, [ran.capture], [], SilentProgress())
     return Recorded(ran, folder / "index.db")
 
 

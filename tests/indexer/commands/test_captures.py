@@ -18,7 +18,7 @@ from framedex.captures.folders import rename_for_removal
 from framedex.commands.main import cli
 from framedex.folders import read_capture_folder
 from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.ingest import SilentProgress, ingest_captures
 from tests.indexer.commands.small_captures import start_puts, unpack_capture, write_put
 from tests.indexer.unplaced import index_without_sources
 
@@ -59,7 +59,7 @@ def recorded(made: Path, tmp_path: Path) -> Recorded:
     found = Recorded(tmp_path)
     shutil.copytree(made, tmp_path / ".framedex" / "captures")
     with Store(found.index) as store:
-        ingest_captures(store, found.captures, [], Silence())
+        ingest_captures(store, found.captures, [], SilentProgress())
     return found
 
 
@@ -109,7 +109,7 @@ def test_ranges_leave_what_is_kept_and_what_lies_elsewhere(recorded: Recorded, m
     elsewhere = tmp_path / "elsewhere"
     recorded.captures[0].rename(elsewhere)
     with Store(recorded.index) as store:
-        ingest_captures(store, [elsewhere], [], Silence())
+        ingest_captures(store, [elsewhere], [], SilentProgress())
     assert (
         "outside the captures folder of the index (1)"
         in recorded.run("captures", "rm", "--older-than", "0m", "--yes").stderr
@@ -157,7 +157,7 @@ def test_what_an_interrupted_removal_left_goes_with_the_next_one(recorded: Recor
 def test_a_capture_that_its_user_has_named_goes_for_good(recorded: Recorded) -> None:
     named = recorded.captures[0].rename(recorded.captures[0].with_name("base"))
     with Store(recorded.index) as store:
-        ingest_captures(store, [named], [], Silence())
+        ingest_captures(store, [named], [], SilentProgress())
     assert recorded.run("captures", "rm", "1").exit_code == 0
     assert [folder.name for folder in named.parent.iterdir()] == [recorded.captures[0].name]
 

@@ -241,6 +241,14 @@ def test_installing_twice_and_removing_leaves_everything_as_it_was(shell: str, h
     assert "No completion is installed." in framedex("completion", "remove", home=home).stderr
 
 
+@pytest.mark.parametrize("shell", SHELLS)
+def test_removing_deletes_a_start_up_file_that_installing_created(shell: str, home: Path) -> None:
+    assert framedex("completion", "install", shell, home=home).returncode == 0
+    assert _contents(home)
+    assert framedex("completion", "remove", home=home).returncode == 0
+    assert not _contents(home)
+
+
 def test_a_start_up_file_that_is_a_link_stays_one(home: Path) -> None:
     (home / "dotfiles").mkdir()
     (home / "dotfiles" / "zshrc").write_text("setopt autocd\n")

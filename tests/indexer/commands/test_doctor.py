@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from framedex.commands import doctor_checks
 from framedex.commands.main import cli
+from framedex.releasemaps import open_release_maps
 from framedex.version import VERSION
 from tests.hiding import JAX, NATIVE_PART, OF_X86, python_without
 from tests.indexer.privileges import run_without_privileges
@@ -76,11 +77,24 @@ def test_what_can_be_recorded_here_is_told(tmp_path: Path, monkeypatch: pytest.M
     told = installation()
     found = {each["subject"]: each for each in told}
     assert found["jax"]["text"] == version("jax") and found["jaxlib"]["text"] == version("jaxlib")
+    assert version("jaxlib") in found["release map"]["text"]
     for subject in ("framedex", "native part", "server", "mock TPU", "FFI kernels", "git", "cache"):
         assert found[subject]["is_well"], found[subject]
     assert str(tmp_path / "framedex.toml") in found["settings"]["text"]
     problems = [each for each in told if each["subject"] == "settings" and not each["is_well"]]
     assert ["no-such-key" in each["text"] for each in problems] == [True]
+
+
+@pytest.mark.parametrize("jaxlib", [open_release_maps().releases[-1], "0.99.0"])
+def test_the_release_map_for_a_jaxlib_is_named(jaxlib: str) -> None:
+    latest = open_release_maps().nearest("xla", jaxlib)
+    assert latest is not None
+    found = doctor_checks.find_release_map(jaxlib)
+    assert found.is_well and f"jaxlib {jaxlib} " in found.text
+    if latest.is_nearest:
+        assert f"those of {latest.release}, the nearest release" in found.text and "sources fetch" in found.remedy
+    else:
+        assert f"its own map, at XLA {latest.info.commit[:12]}" in found.text and not found.remedy
 
 
 def test_an_index_that_cannot_be_read_is_one_line_among_others(project: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
+from framedex.text_stacks.detect import read
 from tests.indexer.recorded import Project
 
 FRAMES = (
@@ -101,6 +102,36 @@ def test_what_a_log_says_is_printed_and_never_obeyed(tmp_path: Path, monkeypatch
     result = explain(text='  File "/x\x1b]0;title\x07/a.py", line 1, in f\x1b[31m\x1bc\u202e\n')
     assert "\x1b" not in result.stdout
     assert "  f\\x1bc\\u202e  /x/a.py:1" in result.stdout
+
+
+@pytest.mark.parametrize("from_stdin", [False, True])
+def test_the_last_part_of_a_long_log_is_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_stdin: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("framedex.commands.verbs.explain._MAX_BYTES", 4000)
+    monkeypatch.setattr("framedex.commands.verbs.explain._CHUNK_BYTES", 512)
+    longest = 0
+
+    def read_part(text: str) -> object:
+        nonlocal longest
+        longest = max(longest, len(text))
+        return read(text)
+
+    monkeypatch.setattr("framedex.commands.verbs.explain.read", read_part)
+    steps = "".join(f"step {number}, loss é\n" for number in range(1000))
+    crash = "    @     0x7aeb3dc18723  xla::ShapeUtil::GetTupleElementShape()\n"
+    text = f"jaxlib: 0.9.1\n{crash}{steps}{crash}"
+    log = tmp_path / "train.log"
+    log.write_text(text)
+
+    result = explain(text=text) if from_stdin else explain(str(log))
+    assert "line 1003  glog, 1 frame" in result.stdout
+    assert "xla/shape_util.cc#L683 " in result.stdout and "jaxlib 0.9.1 (stated in the text)" in result.stderr
+    assert longest <= 4000
+    assert "The log has over 3.91 KiB: stacks before line " in result.stderr
+    (stack,) = json.loads(explain("--json", str(log)).stdout)["stacks"]
+    assert (stack["first_line"], stack["last_line"], stack["frames"][0]["line"]) == (1003, 1003, 1003)
 
 
 def test_the_index_is_that_of_the_settings(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
 from framedex.index import Index
-from framedex.model import CodeObject, Launch
+from framedex.model import CodeObject, LaunchInfo
 from tests.gitrepository import git, make_checkout
 from tests.gitserver import served
 from tests.indexer.recorded import Project
@@ -69,7 +69,7 @@ def release(
     (site / "version.py").write_text(f'__version__ = "99.1.0"\n_git_hash: str = "{jax}"\n')
     capture = project.capture
     codes = (*capture.codes, CodeObject(f"{site}/xla_client.py", "unused", 1, b""))
-    metadata = replace(capture.metadata, launch=Launch(packages={"jaxlib": "99.1.0"}))
+    metadata = replace(capture.metadata, launch=LaunchInfo(packages={"jaxlib": "99.1.0"}))
     replace(project, capture=replace(capture, codes=codes, metadata=metadata)).ingest().close()
     monkeypatch.chdir(project.folder)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -101,6 +101,26 @@ def test_the_commit_is_known_once_jax_is_fetched(release: Release) -> None:
     assert "does not know" not in shown and "pins the commit" not in shown
     again = sources("fetch")
     assert again.exit_code == 0 and "at the recorded commits" in again.stderr
+
+
+@pytest.mark.parametrize("release", ["third_party/xla/revision.bzl"], indirect=True)
+def test_maps_replace_the_fetched_trees(release: Release) -> None:
+    done = sources("fetch", "--map", "--yes", "--mirrors")
+    assert done.exit_code == 0, done.stderr
+    for component in ("jax", "xla"):
+        assert not release.checkout(component).exists()
+        assert release.checkout(component).with_name(f"{getattr(release, component)}.fdmap").is_file()
+    with Index.open(release.folder / ".framedex" / "index.db") as index:
+        known = {(each.component, each.commit, each.is_dirty) for each in index.sources.maps()}
+        assert known == {("jax", release.jax, False), ("xla", release.xla, False)}
+        assert index.sources.roots() == []
+    again = sources("fetch", "--map")
+    assert again.exit_code == 0 and f"XLA {release.xla[:12]} is here already: " in again.stdout
+    assert sources("fetch", "--list").stdout.count(".fdmap") == 2
+    refused = sources("fetch")  # the trees are another matter, and the commit of XLA is still known
+    assert refused.exit_code == 1 and f"XLA {release.xla[:12]}" in refused.stdout
+    assert sources("fetch", "--yes", "--mirrors").exit_code == 0 and release.checkout("xla").is_dir()
+    assert "replaces" in sources("fetch", "--map", "xla").stderr and release.checkout("xla").is_dir()
 
 
 @pytest.mark.parametrize("release", [None], indirect=True)

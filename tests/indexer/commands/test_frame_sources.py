@@ -17,7 +17,7 @@ from framedex.commands.main import cli
 from framedex.commands.output.console import fit_line
 from framedex.commands.output.terminal import Terminal, paint
 from framedex.commands.verbs.sources import frame_source_lines, improvement_lines
-from framedex.model import Capture, ComponentFrames, Launch, LinesFrom, SourcedFrames
+from framedex.model import Capture, ComponentFrames, FramesBySource, LaunchInfo, LineSource
 from tests.indexer.recorded import Project
 
 SITE = "/other/lib/python3.11/site-packages"
@@ -36,7 +36,7 @@ def of_jax(project: Project, name: str, version: str, started: int = 0) -> Captu
     metadata = replace(
         project.capture.metadata,
         started_unix_ns=1_700_000_000_000_000_000 + started,
-        launch=Launch(packages={"jax": version}),
+        launch=LaunchInfo(packages={"jax": version}),
         python="3.11.7 (main)",
     )
     return project.again(name, codes=codes, metadata=metadata)
@@ -163,7 +163,7 @@ def test_an_index_without_recordings_has_no_table(project: Project, tmp_path: Pa
     assert lines()[0].startswith(str(folder))
 
 
-def shown(*sources: SourcedFrames, name: str = "", version: str = "0.10.2") -> list[str]:
+def shown(*sources: FramesBySource, name: str = "", version: str = "0.10.2") -> list[str]:
     component = ComponentFrames("plugin" if name else "xla", name, version, JAX, sources)
     terminal = Terminal(colors=False, links=False, width=80)
     rows = [row for line in frame_source_lines([component]) for row in fit_line(line, terminal)]
@@ -172,8 +172,8 @@ def shown(*sources: SourcedFrames, name: str = "", version: str = "0.10.2") -> l
 
 def test_the_table_fits_a_terminal_of_80_columns() -> None:
     rows = shown(
-        SourcedFrames(LinesFrom.SOURCE_FOLDER, "/home/someone/with/long/paths/src/openxla", 123_456, 0),
-        SourcedFrames(LinesFrom.DEBUG_INFORMATION, "", 654_321, 12_345),
+        FramesBySource(LineSource.SOURCE_FOLDER, "/home/someone/with/long/paths/src/openxla", 123_456, 0),
+        FramesBySource(LineSource.DEBUG_INFORMATION, "", 654_321, 12_345),
         name="pjrt_c_api_some_vendor_plugin.so.1.2.3",
     )
     assert max(map(len, rows)) <= 80
@@ -182,19 +182,19 @@ def test_the_table_fits_a_terminal_of_80_columns() -> None:
 
 
 def test_what_would_improve_it_is_told_with_the_command() -> None:
-    nearest = SourcedFrames(LinesFrom.NEAREST_RELEASE, "", 40, 40)
+    nearest = FramesBySource(LineSource.NEAREST_RELEASE, "", 40, 40)
     component = ComponentFrames("xla", "", "0.10.2", JAX, (nearest,))
     (line,) = improvement_lines([component])
     told = "".join(span.text for span in line)
     assert "40 frames of XLA have lines of the nearest release" in told
     assert "`framedex sources fetch`" in told
 
-    here = replace(component, sources=(SourcedFrames(LinesFrom.RELEASE_MAP, "", 40, 40),))
+    here = replace(component, sources=(FramesBySource(LineSource.RELEASE_MAP, "", 40, 40),))
     assert not list(improvement_lines([here]))
 
 
 def test_a_very_long_version_is_cut() -> None:
-    rows = shown(SourcedFrames(LinesFrom.NAME_ONLY, "", 1, 0), version="0.10.2.dev20261122+1a2b3c4d5e")
+    rows = shown(FramesBySource(LineSource.NAME_ONLY, "", 1, 0), version="0.10.2.dev20261122+1a2b3c4d5e")
     assert rows[1].split()[:2] == ["XLA", "0.10.2.dev202…"]
 
 

@@ -155,7 +155,7 @@ def test_a_capture_that_cannot_be_read_is_told_and_the_others_count(run: Run, tm
         (("kept.json", "--out", "full"), 1, "not a framedex guidebook"),
         (("kept.json", "--out", "other.json"), 2, "is a file"),
         (("kept.json", "--out", "."), 1, "is the current folder or a folder above it"),
-        (("kept.json", "--observations", "nowhere/kept.json"), 1, "another place with --observations"),
+        (("kept.json", "--observations", "nowhere/kept.json"), 1, "another path with --observations"),
         (("kept.json", "--observations", "site/kept.json", "--out", "site"), 2, "is inside the site's folder"),
     ],
     ids=[

@@ -20,7 +20,7 @@ from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.index.file.schema import VERSION
 from framedex.ingest import release_maps
-from framedex.model import CallFilter, How, Language, MergeOutcome
+from framedex.model import CallFilter, Language, LocationEvidence, MergeOutcome
 from tests.indexer.commands.small_captures import unpack_capture
 from tests.one_put import recorded_put
 
@@ -83,7 +83,7 @@ def test_a_capture_is_named_located_and_the_next_command_told(indexed: Indexed) 
     assert names.index("device_put") < names.index("xla::PjRtCApiClient::BufferFromHostBuffer")
     assert names[-1] == BOUNDARY
     python = [frame for frame in trace.frames if frame.function.language is Language.PYTHON]
-    assert all(frame.location is not None and frame.location.how is How.EXACT for frame in python)
+    assert all(frame.location is not None and frame.location.how is LocationEvidence.EXACT for frame in python)
 
 
 def test_a_first_trace_has_public_links_for_jaxlib_and_says_how_its_sources_come_here(indexed: Indexed) -> None:
@@ -117,7 +117,7 @@ def test_what_frames_of_jaxlib_lack_is_told_by_the_repositories_they_come_from(
 ) -> None:
     _copy_put(tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(release_maps, "SHIPPED", tmp_path / "gone.fdmaps")
+    monkeypatch.setattr(release_maps, "find_release_maps", lambda: tmp_path / "gone.fdmaps")
     indexed = run()
 
     told = CliRunner().invoke(cli, ["trace", BOUNDARY]).stderr

@@ -16,7 +16,7 @@ from framedex.commands.output.render_calls import call_lines, single_runs
 from framedex.commands.output.render_trace import folded_frames, trace_header
 from framedex.commands.output.terminal import Line, Span, Terminal, paint, place_line, text_line
 from framedex.index import Index
-from framedex.model import CallRow, CaptureRow, How, Location, Trace
+from framedex.model import CallRow, CaptureRow, Location, LocationEvidence, Trace
 from tests.indexer.recorded import Project
 
 FOLLOWED = Terminal(colors=False, links=True, host="h", width=80)
@@ -38,7 +38,7 @@ def deep(tmp_path: Path) -> Location:
     folder = tmp_path / ("a" * 60) / "package" / "module"
     folder.mkdir(parents=True)
     (folder / "source.py").touch()
-    return Location(str(folder / "source.py"), 17, How.EXACT)
+    return Location(str(folder / "source.py"), 17, LocationEvidence.EXACT)
 
 
 def rows(line: Line, terminal: Terminal) -> list[str]:
@@ -55,7 +55,7 @@ def test_a_long_path_is_shortened_where_its_link_keeps_the_whole(deep: Location)
 
 
 def test_a_long_path_stays_whole_on_a_line_of_its_own_where_terminals_look_for_paths(deep: Location) -> None:
-    line = (Span("  P a_function         "), *place_line(replace(deep, how=How.RANKED)))
+    line = (Span("  P a_function         "), *place_line(replace(deep, how=LocationEvidence.RANKED)))
 
     assert rows(line, PLAIN) == ["  P a_function", f"      {deep.path}:17", "      [ranked]"]
 
@@ -67,7 +67,7 @@ def test_a_path_that_nothing_can_open_is_shortened_everywhere() -> None:
 
 
 def test_a_place_that_is_not_here_is_said_to_be_so_and_is_no_link() -> None:
-    gone = Location("/build/Python/ceval.c", 12, How.EXACT)
+    gone = Location("/build/Python/ceval.c", 12, LocationEvidence.EXACT)
 
     assert [span.text for span in place_line(gone)] == ["/build/Python/ceval.c:12", " [not here]"]
     assert "\x1b]8" not in "".join(paint(row, FOLLOWED) for row in fit_line(place_line(gone), FOLLOWED))
@@ -76,7 +76,7 @@ def test_a_place_that_is_not_here_is_said_to_be_so_and_is_no_link() -> None:
 MAPPED = Location(
     "xla@5a9e73cbd925:xla/pjrt/c_api_client/client.cc",
     1187,
-    How.SINGLE,
+    LocationEvidence.SINGLE,
     "https://github.com/openxla/xla/blob/5a9e73cbd92530cac2ac36f4736a774b2412afe2/xla/pjrt/c_api_client/client.cc#L1187",
 )
 
@@ -84,7 +84,7 @@ MAPPED = Location(
 def test_a_public_place_is_short_where_its_address_stands_behind_it() -> None:
     """Given a frame of a source map, in a terminal with links, and in VS Code's, which follows those to the web."""
     line = (Span("  N name  "), *place_line(MAPPED))
-    in_vscode = Terminal.of(True, {"TERM_PROGRAM": "vscode", "TERM_PROGRAM_VERSION": "1.95.3", "NO_COLOR": "1"})
+    in_vscode = Terminal.detect(True, {"TERM_PROGRAM": "vscode", "TERM_PROGRAM_VERSION": "1.95.3", "NO_COLOR": "1"})
 
     for terminal in (FOLLOWED, replace(in_vscode, width=80)):
         (row,) = fit_line(line, terminal)
@@ -106,7 +106,7 @@ def test_a_public_place_is_short_where_its_address_stands_behind_it() -> None:
 )
 def test_a_public_place_is_its_address_where_links_cannot_be_shown(environment: dict[str, str]) -> None:
     line = (Span("  N name  "), *place_line(MAPPED))
-    terminal = Terminal.of(True, {"NO_COLOR": "1", **environment})
+    terminal = Terminal.detect(True, {"NO_COLOR": "1", **environment})
 
     shown = [paint(row, terminal).strip() for row in fit_line(line, replace(terminal, width=80))]
     assert shown == ["N name", MAPPED.url, "[single, not here]"]
@@ -114,7 +114,7 @@ def test_a_public_place_is_its_address_where_links_cannot_be_shown(environment: 
 
 
 def test_in_vscode_files_stay_what_its_terminal_finds_by_itself(deep: Location) -> None:
-    terminal = Terminal.of(True, {"TERM_PROGRAM": "vscode", "TERM_PROGRAM_VERSION": "1.95.3", "NO_COLOR": "1"})
+    terminal = Terminal.detect(True, {"TERM_PROGRAM": "vscode", "TERM_PROGRAM_VERSION": "1.95.3", "NO_COLOR": "1"})
 
     assert paint(place_line(deep), terminal) == f"{deep.path}:17"
 
@@ -183,7 +183,7 @@ def test_a_stack_without_python_says_why(trace: Trace) -> None:
 
 def test_only_source_that_is_here_is_counted_as_source(trace: Trace) -> None:
     first = trace.frames[0]
-    gone = replace(first, location=Location("/no/such/file.py", 1, How.EXACT))
+    gone = replace(first, location=Location("/no/such/file.py", 1, LocationEvidence.EXACT))
 
     assert (
         "8 frames (4 Python, 4 native), 8 with source here (7 exact)" in rows_of(trace_header(trace, trace.frames))[-1]

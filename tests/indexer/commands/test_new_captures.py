@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from click.testing import CliRunner, Result
 from framedex.commands.inputs import new_captures
 from framedex.commands.main import cli
 from framedex.index import Index, Store
+from framedex.words import clock
 from tests.indexer.commands.small_captures import unpack_capture
 from tests.indexer.commands.test_index_again import FRAMEDEX
 from tests.indexer.privileges import run_without_privileges
@@ -137,3 +139,75 @@ def test_an_index_that_cannot_be_written_answers_with_a_note(project: Path) -> N
     done = run_without_privileges([*FRAMEDEX, *QUESTION])
     assert done.returncode == 0 and "1 newer recording is not indexed" in done.stderr
     assert captures_of(project) == ["20260101-000000-1"]
+
+
+@pytest.mark.parametrize("has_index", [True, False])
+def test_captures_lists_recordings_that_are_not_indexed_and_keep_and_rm_know_them(
+    project: Path, has_index: bool
+) -> None:
+    if has_index:
+        recorded(project)
+        ask()
+    (project / "framedex.toml").write_text("[editor]\nauto-index = false\n")
+    kept, removed = (recorded(project, f"20260101-00000{number}-2", 1 + number) for number in (1, 2))
+    listed = [row for row in json.loads(ask("captures", "--json").stdout)["captures"] if row["id"] is None]
+    assert [row["path"] for row in listed] == [str(kept), str(removed)]
+    assert f"  -  {clock(listed[0]['started'])}  not indexed, " in ask("captures").stdout
+    assert ask("captures", "keep", kept.name).exit_code == 0
+    assert "Skipped 1 capture under protection (20260101-000001-2)" in ask("captures", "rm", "all", "--dry-run").stderr
+    assert ask("captures", "rm", "--all-but", "1").stdout.count("not indexed") == 0
+    done = ask("captures", "rm", removed.name)
+    assert done.exit_code == 0 and done.stderr.splitlines()[-1].startswith("Removed 1 capture. Freed ")
+    assert kept.is_dir() and not removed.exists()
+    assert ask("captures", "rm", str(kept)).exit_code == 0 and not kept.exists()
+    missing = ask("captures", "rm", kept.name)
+    assert missing.exit_code == 1 and (f"There is no capture {kept.name}" in missing.stderr) is has_index
+
+
+def test_without_an_index_a_question_names_the_recordings_that_it_may_not_index(project: Path) -> None:
+    recorded(project)
+    (project / "framedex.toml").write_text("[editor]\nauto-index = false\n")
+    result = ask()
+    assert result.exit_code == 1
+    assert "There is no index yet: 1 recording is not indexed.\n  Run `framedex index`." in result.stderr
+
+
+@pytest.mark.parametrize("newest", ["project", "subfolder"])
+def test_of_two_indexes_the_one_with_the_newest_recording_of_the_file_answers_and_the_heading_names_it(
+    project: Path, newest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = project / "sub"
+    inner.mkdir()
+    for number, folder in enumerate((project, inner), 1):
+        is_newest = (folder == inner) is (newest == "subfolder")
+        started = 2_000_000_000_000_000_000 if is_newest else 1_900_000_000_000_000_000
+        captured = unpack_capture(folder / ".framedex/captures/20260101-000000-1", pid=number, started_unix_ns=started)
+        assert ask("--index", str(folder / ".framedex" / "index.db"), "index", str(captured)).exit_code == 0
+    monkeypatch.chdir(inner)
+    answering = {"project": "../.framedex/index.db", "subfolder": ".framedex/index.db"}[newest]
+    found = ask("where", "one_put.py:12")
+    assert found.stdout.splitlines()[0].endswith(f", in the index {answering}")
+    assert ("--index" in found.stderr) is (newest == "project")  # so that the ids in the answer are found
+    assert ask("calls").stdout.splitlines()[0].endswith(", in the index .framedex/index.db")
+    named = ask("--index", ".framedex/index.db", "where", "one_put.py:12")
+    assert named.exit_code == 0 and "in the index" not in named.stdout
+    later = recorded(project, "20330601-000001-9", 9)
+    metadata = json.loads((later / "capture.json").read_text()) | {"started_unix_ns": 2_000_000_001_000_000_000}
+    (later / "capture.json").write_text(json.dumps(metadata))
+    assert ask("where", "one_put.py:12").stdout.splitlines()[0].endswith(", in the index ../.framedex/index.db")
+    (project / ".framedex" / "index.db").write_text("damaged")
+    damaged = ask("where", "one_put.py:12")
+    assert damaged.exit_code == 0 and f"The index {project}/.framedex/index.db was left out: " in damaged.stderr
+
+
+def test_an_index_that_links_lead_out_of_the_project_is_not_written(project: Path) -> None:
+    other = project / "other"
+    recorded(other)
+    assert ask("--index", str(other / ".framedex/index.db"), "index", str(other / ".framedex/captures")).exit_code == 0
+    hostile = project / "hostile"
+    recorded(hostile, "20260101-000001-2", 2)
+    (hostile / ".framedex" / "index.db").symlink_to(other / ".framedex" / "index.db")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(hostile)
+        assert "1 newer recording is not indexed" in ask().stderr
+    assert captures_of(other) == ["20260101-000000-1"]

@@ -19,7 +19,7 @@ from framedex.commands.inputs.files import FilePosition, parse_file_position
 from framedex.commands.main import cli
 from framedex.commands.output.terminal import Terminal, paint, place_line
 from framedex.errors import FramedexError
-from framedex.model import How, Location
+from framedex.model import Location, LocationEvidence
 from tests.running import plain_environment
 
 AT = FilePosition(Path("/src/a b.cc"), 40, 3)
@@ -225,10 +225,10 @@ def test_what_frames_link_to_is_opened_again(tmp_path: Path) -> None:
     """Given a path of any kind, when its link is read, then it is the place that was linked."""
     path = tmp_path / "a b#1?%41;$(x)ü.cc"
     path.touch()
-    location = Location(str(path), 7, How.EXACT)
+    location = Location(str(path), 7, LocationEvidence.EXACT)
 
     for environment in ({}, {"FRAMEDEX_LINK_SCHEME": "framedex"}):
-        terminal = Terminal.of(True, {"TERM": "xterm-kitty", **environment})
+        terminal = Terminal.detect(True, {"TERM": "xterm-kitty", **environment})
         (link,) = re.findall(r"\x1b]8;;(.+?)\x1b", paint(place_line(location), terminal))
         assert link.startswith(environment.get("FRAMEDEX_LINK_SCHEME", "file"))
         assert parse_file_position(link) == FilePosition(path, 7, None)

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
 from framedex.index import Store
-from framedex.ingest import Namer
+from framedex.ingest import CaptureFrameNamer
 from tests.indexer.forgotten import forget_states
 from tests.indexer.index.busy import busy_capture, record_of
 from tests.indexer.recorded import Project
@@ -261,7 +261,7 @@ def test_a_hint_names_what_is_missing(own: Project) -> None:
     """Given that no source folder is indexed, then the frames that one could place are told by their binary."""
     bare = own.folder / "bare.db"
     with Store(bare) as store:
-        add_capture(store, own.capture, Namer())
+        add_capture(store, own.capture, CaptureFrameNamer())
 
     told = CliRunner().invoke(cli, ["--index", str(bare), "trace", "1"]).stderr
 

@@ -24,7 +24,7 @@ from framedex.path_resolution.files import PathRule
 from framedex.path_resolution.precedence import PathResolver
 from framedex.releases import release_commits
 from framedex.text_stacks import TextFrame, read
-from framedex.text_stacks.source_lookup.frame_context import Found
+from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 from framedex.text_stacks.source_lookup.resolve import Resolver
 from tests.indexer.privileges import run_without_privileges
 from tests.indexer.recorded import Project
@@ -286,7 +286,7 @@ def test_a_terminal_with_links_gets_one_for_a_file_and_its_line(tmp_path: Path) 
     assert native == "a.py:1: native"
 
 
-def _finding(resolver: Resolver) -> Callable[[TextFrame, TextFrame | None], Found]:
+def _finding(resolver: Resolver) -> Callable[[TextFrame, TextFrame | None], FoundFrame]:
     return lambda frame, inward: resolver.find(frame, inward=inward)
 
 

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
 from framedex.index import Index
-from framedex.model import CodeObject, Launch
+from framedex.model import CodeObject, LaunchInfo
 from tests.gitrepository import git, make_checkout
 from tests.gitserver import Served, served
 from tests.indexer.recorded import Project
@@ -62,7 +62,7 @@ def recorded(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     (site / "jax" / "version.py").write_text(f'__version__ = "9.9.9"\n_git_hash: str = "{commit}"\n')
     capture = project.capture
     codes = (*capture.codes, CodeObject(f"{site}/jax/_src/api.py", "unused", 1, b""))
-    metadata = replace(capture.metadata, launch=Launch(packages={"jax": "9.9.9"}))
+    metadata = replace(capture.metadata, launch=LaunchInfo(packages={"jax": "9.9.9"}))
     replace(project, capture=replace(capture, codes=codes, metadata=metadata)).ingest().close()
     monkeypatch.chdir(project.folder)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 from framedex.commands.main import cli
 from framedex.index import Index, Store
-from framedex.ingest import Silence, find_sources
+from framedex.ingest import SilentProgress, find_sources
 from framedex.ingest.source_maps import import_map, import_wheel_maps
-from framedex.model import How, Launch, Location
+from framedex.model import LaunchInfo, Location, LocationEvidence
 from framedex.sourcemap import SourceMapError
 from tests.gitrepository import commit_all, git
 from tests.indexer.recorded import STRIPPED_SOURCE, Project
@@ -134,7 +134,7 @@ def test_recorded_functions_get_their_lines_and_public_addresses(project: Projec
 
     commit = git(source_map.parent / "checkout", "rev-parse", "HEAD")
     place = convert(project.index)
-    assert place == Location(f"glue@{commit[:12]}:glue/glue.cc", 2, How.DEFINITION)
+    assert place == Location(f"glue@{commit[:12]}:glue/glue.cc", 2, LocationEvidence.DEFINITION)
     assert place.url == f"{ADDRESS}/blob/{commit}/glue/glue.cc#L2"
     text = run("--index", project.index, "trace", "1")
     assert f"{place.url} [definition, not here]" in text
@@ -163,7 +163,7 @@ def test_a_map_of_other_sources_belongs_to_no_release_of_jaxlib(
             replace(project.capture.codes[0], filename="/other/site-packages/jaxlib/x.py"),
             *project.capture.codes[1:],
         ),
-        metadata=replace(project.capture.metadata, launch=Launch(packages={"jaxlib": "0.10.1"})),
+        metadata=replace(project.capture.metadata, launch=LaunchInfo(packages={"jaxlib": "0.10.1"})),
     )
     project.ingest(capture=capture).close()
     run("--index", project.index, "sources", "import", source_map)
@@ -187,7 +187,7 @@ def test_maps_are_listed_and_removed_by_their_component(project: Project, source
 
     assert "glue@" not in run("--index", project.index, "sources")
     with Store(project.index) as store:
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
         assert store.sources.definitions("convert", "cpp") == []
     assert convert(project.index) is None
 
@@ -197,7 +197,7 @@ def test_indexing_again_keeps_what_a_map_told(project: Project, source_map: Path
     run("--index", project.index, "sources", "import", source_map)
     before = convert(project.index)
     with Store(project.index) as store:
-        assert find_sources(store, Silence()).removed == 0
+        assert find_sources(store, SilentProgress()).removed == 0
     assert convert(project.index) == before is not None
 
 
@@ -205,11 +205,11 @@ def test_a_source_folder_wins_over_a_map_for_the_same_file(project: Project, sou
     project.ingest().close()
     run("--index", project.index, "sources", "import", source_map)
     with project.ingest(tree) as index:
-        here = Location(str(tree / "glue" / "glue.cc"), 2, How.DEFINITION)
+        here = Location(str(tree / "glue" / "glue.cc"), 2, LocationEvidence.DEFINITION)
         assert index.functions.find("glue::convert")[0].location == here
     (tree / "glue" / "glue.cc").unlink()
     with Store(project.index) as store:
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
     place = convert(project.index)
     assert place is not None and place.path.startswith("glue@")
 
@@ -240,7 +240,7 @@ def test_a_damaged_map_leaves_the_index_as_it_was(project: Project, source_map: 
         for length in range(0, len(content), 10):
             source_map.write_bytes(content[:length])
             with pytest.raises(SourceMapError):
-                import_map(store, source_map, Silence())
+                import_map(store, source_map, SilentProgress())
         assert len(store.sources.maps()) == 1
     assert convert(project.index) == before is not None
     message = refusal("--index", project.index, "sources", "import", source_map)
@@ -279,13 +279,13 @@ def test_a_map_beside_a_recorded_binary_is_found(project: Project, source_map: P
     try:
         project.ingest().close()
         with Store(project.index) as store:
-            assert list(import_wheel_maps(store, Silence())) == []
-            find_sources(store, Silence())
+            assert list(import_wheel_maps(store, SilentProgress())) == []
+            find_sources(store, SilentProgress())
         place = convert(project.index)
         assert place is not None and place.path.startswith("glue@")
         beside.write_bytes(b"broken")
         with Store(project.index) as store:
-            assert "is not a source map" in " ".join(import_wheel_maps(store, Silence()))
+            assert "is not a source map" in " ".join(import_wheel_maps(store, SilentProgress()))
         assert convert(project.index) == place
     finally:
         beside.unlink()
@@ -302,8 +302,8 @@ def test_the_map_of_a_wheel_does_not_replace_one_that_was_imported(
     run("sources", "export", tree, "-o", beside)
     try:
         with Store(project.index) as store:
-            assert list(import_wheel_maps(store, Silence())) == []
-            find_sources(store, Silence())
+            assert list(import_wheel_maps(store, SilentProgress())) == []
+            find_sources(store, SilentProgress())
         assert convert(project.index) == before is not None
     finally:
         beside.unlink()

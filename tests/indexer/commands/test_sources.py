@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from framedex.commands.main import cli
 from framedex.commands.output.terminal import Terminal, paint, place_line
 from framedex.index import Index
-from framedex.model import CallFilter, CodeObject, How, Launch, Location
+from framedex.model import CallFilter, CodeObject, LaunchInfo, Location, LocationEvidence
 from tests.gitrepository import make_checkout
 from tests.indexer.recorded import Project, build_elsewhere, build_project
 
@@ -27,7 +27,7 @@ def elsewhere(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """The project, as if its Python were that of a jax 0.10.2 of another machine, in its folder."""
     own = [replace(code, filename=f"{SITE}/jax/_src/demo.py") for code in project.capture.codes]
     codes = (*own, CodeObject(f"{SITE}/jaxlib/xla_client.py", "unused", 1, b""))
-    launch = Launch(packages={"jax": "0.10.2", "jaxlib": "0.10.2"})
+    launch = LaunchInfo(packages={"jax": "0.10.2", "jaxlib": "0.10.2"})
     metadata = replace(project.capture.metadata, launch=launch)
     monkeypatch.chdir(project.folder)
     return replace(project, capture=replace(project.capture, codes=codes, metadata=metadata))
@@ -59,7 +59,7 @@ def test_recorded_components_without_sources_are_told_with_the_way_to_get_them(e
 
 
 def test_of_a_jaxlib_newer_than_the_table_jax_names_the_commit(elsewhere: Project) -> None:
-    metadata = replace(elsewhere.capture.metadata, launch=Launch(packages={"jaxlib": "99.1"}))
+    metadata = replace(elsewhere.capture.metadata, launch=LaunchInfo(packages={"jaxlib": "99.1"}))
     elsewhere.ingest(capture=replace(elsewhere.capture, metadata=metadata)).close()
     shown = run("sources").stdout
     assert "jaxlib 99.1 was built from a commit of XLA that this framedex does not know" in shown
@@ -167,6 +167,30 @@ def test_a_folder_outside_of_the_settings_is_read_once_the_user_has_added_it(
         assert index.names.files_named("secret.py") == [str(outside / "secret.py")]
 
 
+def test_a_path_map_that_leads_outside_counts_once_the_user_has_added_its_folder(
+    elsewhere: Project, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere.ingest().close()
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "secret.py").write_text("def secret():\n    return 1\n")
+    (tmp_path / "linked").symlink_to(outside)
+    rules = "".join(f'[[path-map]]\nfrom = "{before}"\nto = "linked"\n' for before in ("/there", "/\\u001b[31m"))
+    (tmp_path / "framedex.toml").write_text(rules)
+    (tmp_path / "log.txt").write_text('  File "/there/secret.py", line 2, in secret\n')
+
+    result = run("index")
+    assert result.exit_code == 0, result.stderr
+    assert "The path-map in " in result.stderr and f"`framedex sources add {tmp_path / 'linked'}`" in result.stderr
+    assert "\x1b" not in result.stderr
+    assert "/there/secret.py:2 [not here]" in run("explain", "log.txt").stdout
+    assert run("open", "/there/secret.py:2").exit_code == 1
+
+    assert run("sources", "add", str(outside)).exit_code == 0
+    result = run("index")
+    assert result.exit_code == 0 and "sources add" not in result.stderr
+    assert f"{outside / 'secret.py'}:2" in run("explain", "log.txt").stdout
+
+
 def test_the_index_of_the_settings_is_the_one_that_is_asked(elsewhere: Project, tmp_path: Path) -> None:
     elsewhere.ingest().close()
     elsewhere.index.rename(tmp_path / "other.db")
@@ -210,7 +234,7 @@ def test_a_frame_of_xla_has_its_url_by_its_path_in_debug_information(elsewhere: 
 
 
 def test_a_terminal_with_links_follows_the_public_url() -> None:
-    location = Location("/gone.py", 3, How.EXACT, "https://example.org/gone.py#L3")
+    location = Location("/gone.py", 3, LocationEvidence.EXACT, "https://example.org/gone.py#L3")
     shown = paint(place_line(location), Terminal(colors=False, links=True, host="me"))
     assert shown.startswith("\x1b]8;;https://example.org/gone.py#L3\x1b\\")
     assert "file://" not in shown

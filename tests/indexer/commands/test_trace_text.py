@@ -13,7 +13,7 @@ from framedex.commands.output.render_calls import call_lines, single_runs
 from framedex.commands.output.render_trace import all_frames, folded_frames, trace_header
 from framedex.commands.output.terminal import Line, Terminal, paint
 from framedex.index import Index
-from framedex.model import Edge, FrameRow, How, Location, Role, Trace
+from framedex.model import CallEdge, FrameRole, FrameRow, Location, LocationEvidence, Trace
 from tests.indexer.recorded import Project
 
 PLAIN = Terminal(colors=False, links=False)
@@ -32,12 +32,21 @@ def text(*lines: Line) -> list[str]:
     return [paint(line, PLAIN) for line in lines]
 
 
-def with_role(frame: FrameRow, role: Role) -> FrameRow:
+def with_role(frame: FrameRow, role: FrameRole) -> FrameRow:
     return replace(frame, function=replace(frame.function, role=role))
 
 
 def test_interpreter_and_glue_frames_are_folded_into_their_number(trace: Trace) -> None:
-    roles = [Role.CODE, Role.INTERPRETER, Role.INTERPRETER, Role.GLUE, Role.CODE, Role.GLUE, Role.CODE, Role.CODE]
+    roles = [
+        FrameRole.CODE,
+        FrameRole.INTERPRETER,
+        FrameRole.INTERPRETER,
+        FrameRole.GLUE,
+        FrameRole.CODE,
+        FrameRole.GLUE,
+        FrameRole.CODE,
+        FrameRole.CODE,
+    ]
     frames = [with_role(frame, role) for frame, role in zip(trace.frames, roles, strict=True)]
 
     shown = text(*folded_frames(frames))
@@ -51,7 +60,7 @@ def test_candidates_are_counted_when_folded_and_listed_when_all_is_shown(trace: 
     frame = trace.frames[4]
     assert frame.location is not None
     here = frame.location.path
-    others = (Location(here, 1, How.CANDIDATES), Location("/b.cc", 2, How.CANDIDATES))
+    others = (Location(here, 1, LocationEvidence.CANDIDATES), Location("/b.cc", 2, LocationEvidence.CANDIDATES))
     frame = replace(frame, candidates=others)
 
     (folded,) = text(*folded_frames([frame]))
@@ -68,7 +77,7 @@ def test_a_frame_without_source_shows_module_and_offset(trace: Trace) -> None:
 
 
 def test_hostile_names_are_neutralised_everywhere(trace: Trace) -> None:
-    place = Location(f"/{HOSTILE}", 3, How.CLASS)
+    place = Location(f"/{HOSTILE}", 3, LocationEvidence.CLASS)
     frame = trace.frames[4]
     function = replace(frame.function, name=HOSTILE, location=place)
     hostile = replace(frame, function=function, location=place, candidates=(place,), module=HOSTILE)
@@ -81,7 +90,7 @@ def test_hostile_names_are_neutralised_everywhere(trace: Trace) -> None:
         *folded_frames([hostile, replace(hostile, location=None)]),
         *all_frames([hostile]),
         *call_lines(single_runs([call]), [capture]),
-        *relation_lines(function, [Edge(function, function, 1, (place,))], "callers", inward=False),
+        *relation_lines(function, [CallEdge(function, function, 1, (place,))], "callers", inward=False),
     ]
 
     for line in text(*lines):
@@ -108,14 +117,14 @@ def test_links_are_given_only_to_terminals_that_follow_them() -> None:
         ({"FORCE_HYPERLINK": "1"}, True),
         ({"FORCE_HYPERLINK": "0", "TERM_PROGRAM": "WezTerm"}, False),
     ):
-        assert Terminal.of(True, environment).links is links
-        assert Terminal.of(False, environment).links is False
+        assert Terminal.detect(True, environment).links is links
+        assert Terminal.detect(False, environment).links is False
 
 
 def test_no_color_means_no_color() -> None:
-    assert Terminal.of(True, {"TERM": "xterm"}).colors
-    assert not Terminal.of(True, {"TERM": "xterm", "NO_COLOR": "1"}).colors
-    assert not Terminal.of(False, {"TERM": "xterm"}).colors
+    assert Terminal.detect(True, {"TERM": "xterm"}).colors
+    assert not Terminal.detect(True, {"TERM": "xterm", "NO_COLOR": "1"}).colors
+    assert not Terminal.detect(False, {"TERM": "xterm"}).colors
 
 
 def test_durations_have_a_fitting_unit() -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from framedex.diff.alignment import LineTexts, align_lines
-from framedex.model import How, Location, PythonLine, Stale
+from framedex.model import Location, LocationEvidence, PythonLine, Staleness
 
 PUT, RUN = frozenset({"PJRT_Client_BufferFromHostBuffer"}), frozenset({"PJRT_LoadedExecutable_Execute"})
 
 
-def line(number: int, function: str = "main", path: str = "/a/train.py", stale: Stale | None = None) -> PythonLine:
-    return PythonLine(function, Location(path, number, How.EXACT, stale=stale))
+def line(number: int, function: str = "main", path: str = "/a/train.py", stale: Staleness | None = None) -> PythonLine:
+    return PythonLine(function, Location(path, number, LocationEvidence.EXACT, stale=stale))
 
 
 def pairs(
@@ -43,7 +43,7 @@ def test_equal_text_in_another_checkout_matches() -> None:
 
 
 def test_lines_without_text_match_by_called_functions_in_order() -> None:
-    gone = Stale.UNKNOWN
+    gone = Staleness.UNKNOWN
     before = {line(3, stale=gone): PUT, line(4, stale=gone): RUN, line(5, stale=gone): PUT}
     after = {line(13): PUT, line(14): RUN, line(15): PUT}
 
@@ -51,14 +51,14 @@ def test_lines_without_text_match_by_called_functions_in_order() -> None:
 
 
 def test_the_number_of_a_deleted_line_is_ignored() -> None:
-    assert pairs({line(3, stale=Stale.GONE): PUT}, {line(3): RUN, line(4): PUT}) == {(3, 4), (None, 3)}
+    assert pairs({line(3, stale=Staleness.GONE): PUT}, {line(3): RUN, line(4): PUT}) == {(3, 4), (None, 3)}
 
 
 def test_the_only_unmatched_line_of_a_function_matches_if_most_called_functions_agree() -> None:
     rewritten = PUT | {"PJRT_Event_Await", "PJRT_Buffer_Device"}
 
-    assert pairs({line(3, "put", stale=Stale.GONE): rewritten}, {line(9, "put"): rewritten | RUN}) == {(3, 9)}
-    assert pairs({line(3, "put", stale=Stale.GONE): PUT}, {line(9, "put"): RUN}) == {(3, None), (None, 9)}
+    assert pairs({line(3, "put", stale=Staleness.GONE): rewritten}, {line(9, "put"): rewritten | RUN}) == {(3, 9)}
+    assert pairs({line(3, "put", stale=Staleness.GONE): PUT}, {line(9, "put"): RUN}) == {(3, None), (None, 9)}
 
 
 def test_a_function_with_another_name_keeps_its_lines_by_their_text() -> None:
@@ -70,7 +70,7 @@ def test_a_function_with_another_name_keeps_its_lines_by_their_text() -> None:
 
 
 def test_turned_around_the_pairs_are_turned_around() -> None:
-    one = {line(3): PUT, line(5, stale=Stale.GONE): RUN, line(9, "other"): PUT}
+    one = {line(3): PUT, line(5, stale=Staleness.GONE): RUN, line(9, "other"): PUT}
     other = {line(4): PUT, line(6): RUN, line(7): RUN}
 
     assert {(after, before) for before, after in pairs(one, other)} == pairs(other, one)
@@ -82,6 +82,10 @@ def test_only_existing_lines_have_texts(tmp_path: Path, number: int) -> None:
     file.write_bytes(b"one\r\n  two \xff\nthree")
     texts = LineTexts()
 
-    assert texts(Location(str(file), 2, How.EXACT)) == "two \ufffd"
-    assert texts(Location(str(file), number, How.EXACT)) == ""
-    assert texts(Location(str(tmp_path), 1, How.EXACT)) == texts(Location("xla@abc:a.cc", 1, How.EXACT)) == ""
+    assert texts(Location(str(file), 2, LocationEvidence.EXACT)) == "two \ufffd"
+    assert texts(Location(str(file), number, LocationEvidence.EXACT)) == ""
+    assert (
+        texts(Location(str(tmp_path), 1, LocationEvidence.EXACT))
+        == texts(Location("xla@abc:a.cc", 1, LocationEvidence.EXACT))
+        == ""
+    )

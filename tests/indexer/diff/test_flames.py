@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.diff.flames import Share, change_kind, merge_flames
+from framedex.diff.flames import NodeShare, change_kind, merge_flames
 from framedex.model import FlameGraph, FlameKind, FlameNode
 
 
@@ -24,8 +24,8 @@ def test_common_nodes_appear_once_with_both_shares() -> None:
     both = merge_flames([before], [after, after])
 
     assert [(node.parent, node.name) for node in both.graph.nodes] == [(-1, "main"), (0, "$_2"), (0, "put")]
-    assert both.before == (Share(3, 30), Share(1, 10), Share(2, 20))
-    assert both.after == (Share(10, 160), Share(10, 160), Share(0, 0))
+    assert both.before == (NodeShare(3, 30), NodeShare(1, 10), NodeShare(2, 20))
+    assert both.after == (NodeShare(10, 160), NodeShare(10, 160), NodeShare(0, 0))
     assert (both.graph.calls, both.graph.duration) == (13, 190)
     assert all(
         node.calls == one.calls + other.calls

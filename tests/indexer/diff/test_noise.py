@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.diff.noise import Noise, Time, summarize_times
-from framedex.diff.recorded import Spent
+from framedex.diff.noise import MeasuredTime, NoiseThresholds, summarize_times
+from framedex.diff.recorded import TimeSums
 
 MS = 1_000_000
 
 
-def time(*each: int) -> Time:
+def time(*each: int) -> MeasuredTime:
     """The time of this many calls, in ms."""
     return summarize_times([duration * MS for duration in each])
 
@@ -32,13 +32,15 @@ def time(*each: int) -> Time:
         (time(), time(), False),
     ],
 )
-def test_the_thresholds_of_times_grow_with_fewer_measurements(before: Time, after: Time, differs: bool) -> None:
-    assert Noise().is_exceeded(before, after) is Noise().is_exceeded(after, before) is differs
+def test_the_thresholds_of_times_grow_with_fewer_measurements(
+    before: MeasuredTime, after: MeasuredTime, differs: bool
+) -> None:
+    assert NoiseThresholds().is_exceeded(before, after) is NoiseThresholds().is_exceeded(after, before) is differs
 
 
 def test_a_sum_is_known_as_well_as_its_largest_part() -> None:
-    spent = Spent()
+    spent = TimeSums()
     spent.add(100 * MS, 100, least=100 * MS, measured=100)
-    assert spent.time.measured == pytest.approx(100)
+    assert spent.time.measurements == pytest.approx(100)
     spent.add(900 * MS, 1, least=900 * MS, measured=1)
-    assert spent.time.measured == pytest.approx(1.2, abs=0.1)
+    assert spent.time.measurements == pytest.approx(1.2, abs=0.1)

@@ -5,31 +5,31 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from framedex.diff.model import Branch
+from framedex.diff.model import PathFrame
 from framedex.diff.stack_paths import build_path_trees, merge_differing_paths, split_runs
-from framedex.model.functions import BelowLine
-from framedex.model.guidebook import Passed, Place
+from framedex.model.functions import LineCallee
+from framedex.model.guidebook import DisplayedFrame, DisplayedLocation
 
 
-def below(*ways: str, line: int = 1) -> list[BelowLine]:
+def below(*ways: str, line: int = 1) -> list[LineCallee]:
     """Stack paths such as `main put PJRT_Put`, with one call each; the last name is the runtime function."""
-    return [BelowLine(None, way.split()[-1], tuple(_frames(way.split(), line)), 1, 0, 0) for way in ways]
+    return [LineCallee(None, way.split()[-1], tuple(_frames(way.split(), line)), 1, 0, 0) for way in ways]
 
 
-def _frames(names: Sequence[str], line: int) -> list[Passed]:
-    place = Place(f"a.py:{line}", None, "exact")
+def _frames(names: Sequence[str], line: int) -> list[DisplayedFrame]:
+    place = DisplayedLocation(f"a.py:{line}", None, "exact")
     languages = ["native"] * (len(names) - 1) + ["boundary"]
-    return [Passed(name, language, place, 0) for name, language in zip(names, languages, strict=True)]
+    return [DisplayedFrame(name, language, place, 0) for name, language in zip(names, languages, strict=True)]
 
 
-def told(before: Sequence[BelowLine], after: Sequence[BelowLine]) -> list[str]:
+def told(before: Sequence[LineCallee], after: Sequence[LineCallee]) -> list[str]:
     return [
         f"{_mark(each)}{each.depth} {each.function}"
         for each in merge_differing_paths(build_path_trees(before), build_path_trees(after))
     ]
 
 
-def _mark(branch: Branch) -> str:
+def _mark(branch: PathFrame) -> str:
     return " " if branch.is_shared else "-" if branch.before else "+"
 
 
@@ -43,7 +43,7 @@ def test_the_numbers_of_lambdas_are_no_difference() -> None:
 
 def test_the_address_of_an_unnamed_function_is_not_a_difference() -> None:
     one, other = (
-        [BelowLine(None, "P", tuple(_frames([f"a.so+0x{at} (unnamed function)", "P"], 1)), 1, 0, 0)] for at in "12"
+        [LineCallee(None, "P", tuple(_frames([f"a.so+0x{at} (unnamed function)", "P"], 1)), 1, 0, 0)] for at in "12"
     )
 
     assert told(one, other) == []
@@ -86,7 +86,7 @@ def test_each_side_of_the_tree_has_only_its_own_frames() -> None:
     for _ in range(300):
         sides = [below(*(_any_way(dice) for _ in range(dice.randrange(6)))) for _ in range(2)]
         found = merge_differing_paths(*map(build_path_trees, sides))
-        names = [{frame.function for each in side for frame in each.way} for side in sides]
+        names = [{frame.function for each in side for frame in each.path} for side in sides]
         for place, branch in enumerate(found):
             assert branch.depth == 0 or found[place - 1].depth >= branch.depth - 1
             assert not branch.before or branch.function in names[0]
@@ -114,7 +114,7 @@ def test_runs_are_frames_without_a_fork_between() -> None:
         build_path_trees(below("main put copy P")), build_path_trees(below("main put x P", "main put y Q"))
     )
 
-    assert [(run.mark, run.forks, [each.function for each in run.frames]) for run in split_runs(found)] == [
+    assert [(run.mark, run.preceding_forks, [each.function for each in run.frames]) for run in split_runs(found)] == [
         (" ", 0, ["main", "put"]),
         ("-", 1, ["copy"]),
         ("+", 1, ["x"]),

@@ -7,11 +7,11 @@ import pytest
 from framedex.diff.model import (
     IN_THE_RUNTIME,
     MIN_BYTES,
-    About,
-    Cost,
-    OfLine,
+    CostChange,
+    CostTrend,
+    DiffAspect,
+    LineDiff,
     Quantity,
-    Verdict,
     find_cost,
     judge_line,
     sort_worst_first,
@@ -21,43 +21,43 @@ from framedex.difftext import line_reasons, verdicts_text
 MS = 1_000_000
 
 
-def line(*quantities: Quantity, before: int = 0, after: int = 0) -> OfLine:
+def line(*quantities: Quantity, before: int = 0, after: int = 0) -> LineDiff:
     """A line with these differences, and its time in the runtime, in ms."""
-    return OfLine(None, None, quantities, (), duration_before=before * MS, duration_after=after * MS)
+    return LineDiff(None, None, quantities, (), duration_before=before * MS, duration_after=after * MS)
 
 
 def time(before: int | None, after: int | None, name: str = IN_THE_RUNTIME) -> Quantity:
     """A time that differs by more than noise, in ms."""
-    return Quantity(About.TIMES, name, "", *(each and each * MS for each in (before, after)))
+    return Quantity(DiffAspect.TIMES, name, "", *(each and each * MS for each in (before, after)))
 
 
 def compiles(before: int | None, after: int | None) -> Quantity:
-    return Quantity(About.COMPILES, "compiles", "step", before, after)
+    return Quantity(DiffAspect.COMPILES, "compiles", "step", before, after)
 
 
 def moved(before: int, after: int) -> Quantity:
-    return Quantity(About.BYTES, "moved", "host to device", before, after)
+    return Quantity(DiffAspect.BYTES, "moved", "host to device", before, after)
 
 
-CALLS = Quantity(About.CALLS, "calls", "PJRT_Client_Compile", 3, 4)
+CALLS = Quantity(DiffAspect.CALLS, "calls", "PJRT_Client_Compile", 3, 4)
 
 
 @pytest.mark.parametrize(
     ("judged", "verdict"),
     [
-        (line(time(20, 80)), Verdict.WORSE),
-        (line(time(80, None)), Verdict.BETTER),
-        (line(time(20, 30), time(200, 10, "waiting")), Verdict.BETTER),  # the larger change of the two
-        (line(compiles(1, 4), time(80, 20)), Verdict.BETTER),  # a time beyond noise decides
-        (line(compiles(1, 4), before=80, after=20), Verdict.WORSE),  # a time within noise does not
-        (line(compiles(None, 1)), Verdict.WORSE),
-        (line(moved(0, MIN_BYTES)), Verdict.WORSE),
-        (line(moved(64, 32)), Verdict.OTHER),
-        (line(Quantity(About.COMPILES, "loads from a cache", "step", 1, 4)), Verdict.OTHER),
-        (line(CALLS, before=10, after=20), Verdict.OTHER),
+        (line(time(20, 80)), CostTrend.WORSE),
+        (line(time(80, None)), CostTrend.BETTER),
+        (line(time(20, 30), time(200, 10, "waiting")), CostTrend.BETTER),  # the larger change of the two
+        (line(compiles(1, 4), time(80, 20)), CostTrend.BETTER),  # a time beyond noise decides
+        (line(compiles(1, 4), before=80, after=20), CostTrend.WORSE),  # a time within noise does not
+        (line(compiles(None, 1)), CostTrend.WORSE),
+        (line(moved(0, MIN_BYTES)), CostTrend.WORSE),
+        (line(moved(64, 32)), CostTrend.OTHER),
+        (line(Quantity(DiffAspect.COMPILES, "loads from a cache", "step", 1, 4)), CostTrend.OTHER),
+        (line(CALLS, before=10, after=20), CostTrend.OTHER),
     ],
 )
-def test_a_line_is_judged_by_time_then_compilations_then_bytes(judged: OfLine, verdict: Verdict) -> None:
+def test_a_line_is_judged_by_time_then_compilations_then_bytes(judged: LineDiff, verdict: CostTrend) -> None:
     assert judge_line(judged) is verdict
 
 
@@ -75,12 +75,12 @@ def test_the_largest_regression_comes_first() -> None:
 
 def test_the_cost_is_the_time_that_changed_most() -> None:
     waits = time(20, 900, "waiting")
-    assert find_cost(line(waits, before=10, after=30)) == Cost("waiting", 20 * MS, 900 * MS)
-    assert find_cost(line(waits, before=10, after=2_000)) == Cost(IN_THE_RUNTIME, 10 * MS, 2_000 * MS)
+    assert find_cost(line(waits, before=10, after=30)) == CostChange("waiting", 20 * MS, 900 * MS)
+    assert find_cost(line(waits, before=10, after=2_000)) == CostChange(IN_THE_RUNTIME, 10 * MS, 2_000 * MS)
 
 
 def test_the_reason_comes_before_its_figures() -> None:
-    worse = OfLine(None, None, (CALLS, moved(4, 8), time(20, 60), compiles(1, 2)), (), ("the shape of x differs",))
+    worse = LineDiff(None, None, (CALLS, moved(4, 8), time(20, 60), compiles(1, 2)), (), ("the shape of x differs",))
     assert line_reasons(worse) == [
         "the shape of x differs",
         "compiles step 1 -> 2",

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from framedex.fetching.cache import SourceCache
-from framedex.fetching.fetch import Supplier, fetch_sources
+from framedex.fetching.fetch import ObjectSource, fetch_sources
 from framedex.fetching.store import ObjectStore, ReportProgress
 from framedex.fetching.suppliers import Remote
-from framedex.fetching.wanted import Wanted
-from framedex.progress import Silence
+from framedex.fetching.wanted import WantedCommit
+from framedex.progress import SilentProgress
 from tests.gitrepository import commit_all, git
 
 SOURCES = {
@@ -52,18 +52,18 @@ def add_commit(folder: Path, name: str, content: str) -> str:
     return commit
 
 
-def xla(commit: str, tag: str = "") -> Wanted:
+def xla(commit: str, tag: str = "") -> WantedCommit:
     """What is wanted."""
-    return Wanted("xla", commit, tag, "a test wants it")
+    return WantedCommit("xla", commit, tag, "a test wants it")
 
 
-def fetch(cache: SourceCache, wanted: Wanted, *suppliers: Supplier) -> Path:
+def fetch(cache: SourceCache, wanted: WantedCommit, *suppliers: ObjectSource) -> Path:
     """Fetch without anybody who watches."""
 
     def waiting() -> None:
         raise AssertionError("nobody else fetches")
 
-    return fetch_sources(cache, wanted, suppliers, Silence(), waiting)
+    return fetch_sources(cache, wanted, suppliers, SilentProgress(), waiting)
 
 
 def written(checkout: Path) -> dict[str, bytes]:
@@ -89,6 +89,8 @@ class Asked:
         self.address, self.bring_commit = remote.address, remote.bring_commit
         self._remote, self._asked = remote, asked
 
-    def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: ReportProgress) -> None:
+    def bring_contents(
+        self, store: ObjectStore, wanted: WantedCommit, contents: Sequence[str], told: ReportProgress
+    ) -> None:
         self._asked.append(list(contents))
         self._remote.bring_contents(store, wanted, contents, told)

@@ -101,9 +101,9 @@ def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 def test_what_is_kept_is_listed_and_removed(cache: SourceCache, repository: Path) -> None:
     folder = fetch(cache, xla(head(repository)), Clone.at(repository))
-    (kept,) = cache.kept()
+    (kept,) = cache.components()
     assert (kept.component, kept.checkouts) == ("xla", (folder,))
     assert kept.size > 0
     cache.remove("xla")
-    assert cache.kept()[0].checkouts == ()
+    assert cache.components()[0].checkouts == ()
     assert [each.name for each in (cache.folder / "xla").iterdir()] == ["lock"]

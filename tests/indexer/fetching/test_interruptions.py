@@ -22,8 +22,8 @@ from pathlib import Path
 from framedex.fetching.cache import SourceCache
 from framedex.fetching.fetch import fetch_sources
 from framedex.fetching.suppliers import Remote
-from framedex.fetching.wanted import Wanted
-from framedex.progress import Silence
+from framedex.fetching.wanted import WantedCommit
+from framedex.progress import SilentProgress
 cache, address, commit = sys.argv[1:]
 waiting = lambda: print("waiting", flush=True)
 wanted, remote = Wanted("xla", commit, "", ""), Remote(address, batch=1)

@@ -88,7 +88,7 @@ def test_without_a_network_the_two_commands_are_told(cache: SourceCache) -> None
 
 def test_a_server_that_says_nothing_is_given_up(cache: SourceCache) -> None:
     with silent() as address, pytest.raises(FramedexError, match="nothing came for"):
-        fetch(cache, xla("5a" * 20), Remote(f"{address}/xla.git", patience=0.2))
+        fetch(cache, xla("5a" * 20), Remote(f"{address}/xla.git", timeout_s=0.2))
 
 
 def test_a_server_that_wants_a_password_asks_nobody(cache: SourceCache, repository: Path) -> None:

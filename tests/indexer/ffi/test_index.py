@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from framedex.commands.main import cli
 from framedex.index import Index, Store
-from framedex.ingest import Namer
-from framedex.model import Capture, Join
+from framedex.ingest import CaptureFrameNamer
+from framedex.model import Capture, SiteEvidence
 from tests.ffi_running import CPU, EXAMPLES, FfiRun, run_ffi
 from tests.indexed_ffi import IndexedRun, indexed, line_of, places
 from tests.indexer.unplaced import index_without_sources
@@ -54,7 +54,7 @@ def test_sites_are_the_lines_of_the_program(calls: IndexedRun) -> None:
     found = [places(totals.site) for totals in calls.target("rms_norm").sites]
     assert {lines[0] for lines in found} == {(EXAMPLE.name, line)}
     assert (calls.program.name, calls.run.result["rms_norm"]) in [lines[-1] for lines in found]
-    assert {totals.how for totals in calls.target("rms_norm").sites} == {Join.EXACT}
+    assert {totals.how for totals in calls.target("rms_norm").sites} == {SiteEvidence.EXACT}
     assert calls.target("rms_norm").unjoined == 0
 
 
@@ -67,7 +67,7 @@ def test_a_site_has_its_whole_stack(calls: IndexedRun) -> None:
 
 def test_an_untyped_target_is_joined_to_its_only_site(calls: IndexedRun) -> None:
     (totals,) = calls.target("add_one_untyped").sites
-    assert totals.how is Join.SINGLE
+    assert totals.how is SiteEvidence.SINGLE
     assert places(totals.site)[0][0] == EXAMPLE.name
     assert calls.target("add_one_untyped").registrations[0].api_version == 0
 
@@ -158,7 +158,7 @@ def test_the_trace_of_a_run_has_its_origin(calls: IndexedRun) -> None:
         trace = index.calls.trace(call.id)
     assert trace is not None and trace.origin is not None
     assert trace.frames[-1].function.name == "RmsNormBackward"
-    assert trace.origin.how is Join.EXACT
+    assert trace.origin.how is SiteEvidence.EXACT
     assert places(trace.origin.sites[0])[0] == (EXAMPLE.name, line_of(EXAMPLE, 'ffi_call("rms_norm_backward"'))
 
 
@@ -187,10 +187,10 @@ def test_an_ambiguous_run_shows_its_candidates_and_counts_for_no_line(tmp_path: 
     first, second = run.run.result["in a scan"][0][:2]  # lines that nothing runs through but for its site
     path = tmp_path / "index.db"
     with Store(path) as store:
-        add_capture(store, _with_open_instance(run.run, first, second), Namer())
+        add_capture(store, _with_open_instance(run.run, first, second), CaptureFrameNamer())
     with Index.open(path) as index:
         (target,) = [each for each in index.ffi.targets() if each.name == "rms_norm"]
-        candidates = [totals for totals in target.sites if totals.how is Join.AMBIGUOUS]
+        candidates = [totals for totals in target.sites if totals.how is SiteEvidence.AMBIGUOUS]
         assert {places(totals.site)[0][1] for totals in candidates} == {first, second}
         call = candidates[0].latest_call
         assert call is not None
@@ -231,7 +231,7 @@ def test_a_site_of_another_process_is_found_in_its_capture(tmp_path: Path) -> No
         assert call is not None
         alone = index.calls.trace(call.id)
     assert alone is not None and alone.origin is not None
-    assert alone.origin.how is Join.EXACT
+    assert alone.origin.how is SiteEvidence.EXACT
     assert alone.origin.sites[0].from_metadata, "all that is known is what the compiled program tells"
     assert ("ffi_saved.py", line) in places(alone.origin.sites[0])
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from framedex.ffi import RunJoin, parse_ffi_joins, split_function
-from framedex.model import Calls, Capture, Description, Function, Join, Metadata, Stack, Thread
+from framedex.model import Calls, Capture, Function, Metadata, ObjectDescription, SiteEvidence, Stack, Thread
 
 SHAPE = {"arguments": "f32[4]", "results": "f32[4]"}
 
@@ -37,7 +37,7 @@ def capture(*descriptions: tuple[str, dict[str, Any]], runs: list[dict[str, Any]
             arguments=tuple(map(json.dumps, runs)),
         ),
         problems=(),
-        descriptions=tuple(Description(kind, content) for kind, content in descriptions),
+        descriptions=tuple(ObjectDescription(kind, content) for kind, content in descriptions),
     )
 
 
@@ -62,27 +62,29 @@ def joined(*descriptions: tuple[str, dict[str, Any]], **run: Any) -> RunJoin | N
 
 def test_the_instance_says_the_site_and_the_last_certain_word_wins() -> None:
     said = [site("0x1"), site("0x2"), instance(7, "ambiguous", "0x1"), instance(7, "exact", "0x1")]
-    assert joined(*said, instance(7, "exact", "0x2"), instance=7, site="0x1") == RunJoin(Join.EXACT, ("0x2",))
+    assert joined(*said, instance(7, "exact", "0x2"), instance=7, site="0x1") == RunJoin(SiteEvidence.EXACT, ("0x2",))
 
 
 def test_several_ambiguous_descriptions_are_the_candidates() -> None:
     said = [site("0x1"), site("0x2"), instance(7, "ambiguous", "0x1"), instance(7, "ambiguous", "0x2")]
-    assert joined(*said, instance=7) == RunJoin(Join.AMBIGUOUS, ("0x1", "0x2"))
+    assert joined(*said, instance=7) == RunJoin(SiteEvidence.AMBIGUOUS, ("0x1", "0x2"))
 
 
 def test_a_candidate_of_other_shapes_is_none() -> None:
     other = instance(7, "ambiguous", "0x2", operands="f32[8]")
-    assert joined(instance(7, "ambiguous", "0x1"), other, instance=7) == RunJoin(Join.SINGLE, ("0x1",))
+    assert joined(instance(7, "ambiguous", "0x1"), other, instance=7) == RunJoin(SiteEvidence.SINGLE, ("0x1",))
 
 
 def test_a_certain_site_of_other_shapes_is_not_certain() -> None:
-    assert joined(instance(7, "exact", "0x1", results="f32[8]"), instance=7) == RunJoin(Join.AMBIGUOUS, ("0x1",))
+    assert joined(instance(7, "exact", "0x1", results="f32[8]"), instance=7) == RunJoin(
+        SiteEvidence.AMBIGUOUS, ("0x1",)
+    )
 
 
 def test_shapes_that_were_cut_off_are_compared_as_far_as_they_go() -> None:
     said = instance(7, "exact", "0x1", operands="f32[4], f32[5]")
-    assert joined(said, instance=7, arguments="f32[4], f3...") == RunJoin(Join.EXACT, ("0x1",))
-    assert joined(said, instance=7, arguments="f32[9]...") == RunJoin(Join.AMBIGUOUS, ("0x1",))
+    assert joined(said, instance=7, arguments="f32[4], f3...") == RunJoin(SiteEvidence.EXACT, ("0x1",))
+    assert joined(said, instance=7, arguments="f32[9]...") == RunJoin(SiteEvidence.AMBIGUOUS, ("0x1",))
 
 
 def test_without_a_site_the_compiled_program_tells_the_lines() -> None:
@@ -92,13 +94,13 @@ def test_without_a_site_the_compiled_program_tells_the_lines() -> None:
     (key,) = join.sites
     assert followed.sites[key].from_metadata
     assert followed.sites[key].frames == (("/me.py", 9, "step"),)
-    assert join.how is Join.EXACT
+    assert join.how is SiteEvidence.EXACT
 
 
 def test_a_site_that_another_process_met_has_the_lines_of_the_compiled_program() -> None:
     run = capture(instance(7, "exact", "0x1"), runs=[SHAPE | {"instance": 7}])
     followed = parse_ffi_joins(run)
-    assert join_of(run) == RunJoin(Join.EXACT, ("0x1",))
+    assert join_of(run) == RunJoin(SiteEvidence.EXACT, ("0x1",))
     assert followed.sites["0x1"].from_metadata
     assert not parse_ffi_joins(capture(site("0x1"), instance(7, "exact", "0x1"), runs=[{}])).sites["0x1"].from_metadata
 
@@ -107,14 +109,14 @@ def test_a_program_that_tells_no_lines_leaves_a_run_without_a_site() -> None:
     assert joined(instance(7, "exact", None, frames=[]), instance=7) is None
 
 
-@pytest.mark.parametrize(("keys", "how"), [(["0x1"], Join.SINGLE), (["0x1", "0x2"], Join.AMBIGUOUS)])
-def test_an_untyped_run_is_of_the_sites_of_its_target(keys: list[str], how: Join) -> None:
+@pytest.mark.parametrize(("keys", "how"), [(["0x1"], SiteEvidence.SINGLE), (["0x1", "0x2"], SiteEvidence.AMBIGUOUS)])
+def test_an_untyped_run_is_of_the_sites_of_its_target(keys: list[str], how: SiteEvidence) -> None:
     said = [instance(None, "by_target", key) for key in keys]
     assert joined(*said) == RunJoin(how, tuple(keys))
 
 
 def test_a_run_whose_instance_nobody_described_names_its_site_itself() -> None:
-    assert joined(site("0x1"), site("0x2"), instance=7, site="0x2") == RunJoin(Join.EXACT, ("0x2",))
+    assert joined(site("0x1"), site("0x2"), instance=7, site="0x2") == RunJoin(SiteEvidence.EXACT, ("0x2",))
 
 
 def test_nothing_in_odd_descriptions_raises() -> None:

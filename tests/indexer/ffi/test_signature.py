@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.ffi import Problem
+from framedex.ffi import UnknownTarget
 from framedex.ffi.model import Signature
 from framedex.ffi.signatures import (
     explain_error,
@@ -152,13 +152,13 @@ def test_types_of_attributes_are_read_with_their_names() -> None:
 
 
 def test_a_target_of_another_platform_is_told_from_one_of_none() -> None:
-    elsewhere = explain_problem(Problem("norm", "TPU", ("CUDA", "Host"), (), ""))
+    elsewhere = explain_problem(UnknownTarget("norm", "TPU", ("CUDA", "Host"), (), ""))
     assert "registered for CUDA, cpu" in elsewhere.text
     assert "platform='tpu'" in elsewhere.remedy
-    nowhere = explain_problem(Problem("rms_nrom", "Host", (), (), ""), ["lapack_dgeqrf_ffi", "rms_norm"])
+    nowhere = explain_problem(UnknownTarget("rms_nrom", "Host", (), (), ""), ["lapack_dgeqrf_ffi", "rms_norm"])
     assert "any platform" in nowhere.text
     assert nowhere.remedy.endswith("check the spelling of the name. Did you mean 'rms_norm'?")
-    assert "Did you mean" not in explain_problem(Problem("attention", "Host", (), (), ""), ["rms_norm"]).remedy
+    assert "Did you mean" not in explain_problem(UnknownTarget("attention", "Host", (), (), ""), ["rms_norm"]).remedy
 
 
 @pytest.mark.parametrize("unit", ["a", "operator", "1a", "a[", "[1,"])

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from framedex.errors import FramedexError
-from framedex.fleet.adding import Added, add_captures
-from framedex.fleet.asking import Asking
-from framedex.fleet.naming import Names
-from framedex.fleet.place import Place
-from framedex.progress import Silence
+from framedex.fleet.adding import AddedCapture, add_captures
+from framedex.fleet.asking import StoreConnection
+from framedex.fleet.naming import FrameNamer
+from framedex.fleet.place import StoreRoot
+from framedex.progress import SilentProgress
 from tests.once import made_once
 from tests.running import mock_environment, run
 
@@ -49,26 +49,26 @@ def prepare_equal_stacks(folder: Path) -> None:
 
 
 @cache
-def names() -> Names:
+def names() -> FrameNamer:
     """Names that all tests of a process share: naming is nearly all that adding a small capture takes."""
-    return Names()
+    return FrameNamer()
 
 
-def added(store: str | Path, *captures: Path) -> list[Added | FramedexError]:
+def added(store: str | Path, *captures: Path) -> list[AddedCapture | FramedexError]:
     """What came of adding captures to a store."""
-    place = Place(str(store))
-    return [done for _, done in add_captures(place, captures, names(), Silence())]
+    place = StoreRoot(str(store))
+    return [done for _, done in add_captures(place, captures, names(), SilentProgress())]
 
 
 def asked(store: str | Path, sql: str) -> list[tuple[Any, ...]]:
     """The rows that a query gives."""
-    with Asking(Place(str(store))) as asking:
+    with StoreConnection(StoreRoot(str(store))) as asking:
         return asking.query(sql).rows
 
 
 def content(store: str | Path) -> dict[str, list[tuple[Any, ...]]]:
     """All rows of a store, in an order of their own."""
-    with Asking(Place(str(store))) as asking:
+    with StoreConnection(StoreRoot(str(store))) as asking:
         return {table: sorted(asking.query(f"SELECT * FROM {table}").rows, key=repr) for table in TABLES}
 
 

@@ -20,15 +20,15 @@ from click.testing import CliRunner
 from framedex.captures import read_capture
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
-from framedex.fleet.adding import Added, add_captures
-from framedex.fleet.asking import Asking
+from framedex.fleet.adding import AddedCapture, add_captures
+from framedex.fleet.asking import StoreConnection
 from framedex.fleet.marks import names_going
-from framedex.fleet.place import Place
+from framedex.fleet.place import StoreRoot
 from framedex.fleet.questions import QUESTIONS
 from framedex.fleet.schema import MARKER
 from framedex.fleet.sweeping import sweep
 from framedex.index import Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.ingest import SilentProgress, ingest_captures
 from tests.indexer.fleet.fleets import JOB, added, adding_process, asked, content, copied, files, job, names
 from tests.pythons import ROOT
 
@@ -37,7 +37,7 @@ from tests.pythons import ROOT
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store that one process has added both ranks to."""
     store = tmp_path_factory.mktemp("clean") / "store"
-    assert all(isinstance(done, Added) and done.is_new for done in added(store, *job()))
+    assert all(isinstance(done, AddedCapture) and done.is_new for done in added(store, *job()))
     return store
 
 
@@ -80,7 +80,7 @@ def test_kinds_come_to_what_their_calls_do(clean: Path) -> None:
 def test_stacks_have_the_names_and_lines_of_an_index(clean: Path, tmp_path: Path) -> None:
     """An index of the same capture tells the same functions of all frames, and the same exact lines."""
     with Store(tmp_path / "index.db") as store:
-        ingest_captures(store, [job()[0]], [], Silence())
+        ingest_captures(store, [job()[0]], [], SilentProgress())
     query = (
         "SELECT DISTINCT c.function, s.function, CASE WHEN s.how = 'exact' THEN s.path END,"
         " CASE WHEN s.how = 'exact' THEN s.line END FROM calls_readable c JOIN stacks_readable s ON s.stack = c.stack"
@@ -113,7 +113,7 @@ def test_a_capture_that_is_added_twice_changes_nothing(clean: Path, tmp_path: Pa
 
     again = added(clean, *job(), copied(job()[0], tmp_path))
 
-    assert [isinstance(done, Added) and not done.is_new for done in again] == [True] * 3
+    assert [isinstance(done, AddedCapture) and not done.is_new for done in again] == [True] * 3
     assert files(clean) == before
 
 
@@ -132,7 +132,7 @@ def test_processes_that_add_the_same_at_once_leave_what_one_does(clean: Path, tm
 KILLED = """
 import os, sys
 from pathlib import Path
-from framedex.fleet.place import Place
+from framedex.fleet.place import StoreRoot
 from tests.indexer.fleet.fleets import added
 captures = [Path(path) for path in sys.argv[3:]]
 added(Path(sys.argv[1], "whole"), *captures)
@@ -170,7 +170,7 @@ def test_who_is_killed_leaves_nothing_that_counts_and_is_gone_on_from(
         if written:
             assert asked(store, "SELECT * FROM captures") == asked(store, "SELECT * FROM calls") == []
 
-        assert all(isinstance(done, Added) and done.is_new for done in added(store, *job()))
+        assert all(isinstance(done, AddedCapture) and done.is_new for done in added(store, *job()))
 
         assert content(store) == content(clean)
         assert {*files(store)} == {*files(clean)}
@@ -195,16 +195,16 @@ def test_a_store_that_fails_now_and_then_ends_as_one_that_does_not(
 ) -> None:
     """Whichever operation fails, it is told, nothing is half there, and the same command goes on."""
     store = tmp_path / "store"
-    place = Place(str(store))
+    place = StoreRoot(str(store))
     failures = _failing(place, monkeypatch)
     told = []
     for _ in range(1000):
         try:
-            done = [done for _, done in add_captures(place, job(), names(), Silence())]
+            done = [done for _, done in add_captures(place, job(), names(), SilentProgress())]
         except FramedexError as error:
             done = [error]
         told += [str(each) for each in done if isinstance(each, FramedexError)]
-        if all(isinstance(each, Added) for each in done):
+        if all(isinstance(each, AddedCapture) for each in done):
             break
     monkeypatch.undo()
 
@@ -212,7 +212,7 @@ def test_a_store_that_fails_now_and_then_ends_as_one_that_does_not(
     assert content(store) == content(clean)
 
 
-def _failing(place: Place, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def _failing(place: StoreRoot, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Have each operation fail at random, twice of ten times: what was to be written is there in part then."""
     failures: list[str] = []
     chance = random.Random(7)
@@ -242,13 +242,17 @@ def test_a_capture_that_was_cut_short_is_replaced_by_the_whole_one_and_never_the
     stream.write_bytes(whole[:8192])
     store = tmp_path / "store"
     (part,) = added(store, cut)
-    assert isinstance(part, Added) and part.problems
+    assert isinstance(part, AddedCapture) and part.problems
 
     (grown, _) = added(store, *job())
-    assert isinstance(grown, Added) and grown.is_new and grown.calls > part.calls
+    assert isinstance(grown, AddedCapture) and grown.is_new and grown.calls > part.calls
     assert content(store) == content(clean)
     assert sum(name.startswith("calls/") for name in files(store)) == 3  # whoever asks at this moment may be at it
-    assert {name.partition("/")[0] for name in names_going(Place(str(store)))} == {"captures", "calls", "call_kinds"}
+    assert {name.partition("/")[0] for name in names_going(StoreRoot(str(store)))} == {
+        "captures",
+        "calls",
+        "call_kinds",
+    }
 
     (refused,) = added(store, cut)
     assert isinstance(refused, FramedexError) and "The store keeps the longer one" in refused.remedy
@@ -263,7 +267,7 @@ def test_a_capture_whose_calls_are_gone_is_there_again_when_it_is_added_again(cl
 
         again = added(store, *job())
 
-        assert sorted(isinstance(done, Added) and done.is_new for done in again) == [False, True]
+        assert sorted(isinstance(done, AddedCapture) and done.is_new for done in again) == [False, True]
         assert content(store) == content(clean)
 
 
@@ -273,10 +277,10 @@ def test_who_takes_an_hour_between_two_files_adds_all_that_the_capture_refers_to
 ) -> None:
     """Given others who mark, and an hour later remove, what no row refers to before the row comes."""
     store = tmp_path / "store"
-    put, now = Place.put, time.time
+    put, now = StoreRoot.put, time.time
     hours: list[int] = []
 
-    def put_and_sleep(place: Place, name: str, file: Path) -> None:
+    def put_and_sleep(place: StoreRoot, name: str, file: Path) -> None:
         put(place, name, file)
         if name.startswith("calls/") and not hours:
             sweep(place)
@@ -284,7 +288,7 @@ def test_who_takes_an_hour_between_two_files_adds_all_that_the_capture_refers_to
                 os.utime(each, (0, 0))
             hours.append(sweep(place).files)
 
-    monkeypatch.setattr(Place, "put", put_and_sleep)
+    monkeypatch.setattr(StoreRoot, "put", put_and_sleep)
     monkeypatch.setattr(time, "time", lambda: now() + 3600 * 2 * len(hours))
     added(store, *job())
 
@@ -301,7 +305,7 @@ def test_captures_that_only_claim_to_be_the_same_are_two(tmp_path: Path) -> None
 
     done = added(tmp_path / "store", job()[0], other)
 
-    ids = [each.origin.capture for each in done if isinstance(each, Added)]
+    ids = [each.origin.capture for each in done if isinstance(each, AddedCapture)]
     assert len({*ids}) == 2 and asked(tmp_path / "store", "SELECT count(*) FROM captures") == [(2,)]
 
 
@@ -313,7 +317,7 @@ def test_a_capture_without_calls_is_one_of_the_store(tmp_path: Path) -> None:
 
     done = added(store, silent, job()[1])
 
-    assert [isinstance(each, Added) and each.calls > 0 for each in done] == [False, True]
+    assert [isinstance(each, AddedCapture) and each.calls > 0 for each in done] == [False, True]
     assert asked(store, "SELECT calls FROM captures ORDER BY calls")[0] == (0,)
     assert asked(store, "SELECT count(DISTINCT capture) FROM calls") == [(1,)]
 
@@ -335,7 +339,7 @@ def test_a_clock_that_was_wrong_is_told_and_hides_nothing_of_others(
 
     ((said,),) = asked(store, f"SELECT problems FROM captures WHERE day = '{day}'")
     assert told in said
-    with Asking(Place(str(store))) as asking:
+    with StoreConnection(StoreRoot(str(store))) as asking:
         answer = asking.query(QUESTIONS["slowest"].sql)
     of_captures = {row[answer.columns.index("capture")] for row in answer.rows}
     assert of_captures <= {name for (name,) in asked(store, f"SELECT capture FROM captures WHERE day <> '{day}'")}

@@ -23,11 +23,11 @@ from pyarrow import parquet
 import framedex_native
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
-from framedex.fleet.asking import Asking
-from framedex.fleet.place import Place
+from framedex.fleet.asking import StoreConnection
+from framedex.fleet.place import StoreRoot
 from framedex.fleet.questions import QUESTIONS
 from framedex.index import Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.ingest import SilentProgress, ingest_captures
 from framedex.objects.moves import CALLBACK_RESULT
 from tests.hiding import ANOTHER_SYSTEM, FUNCTIONS, python_without
 from tests.indexer.fleet import changing
@@ -52,7 +52,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_question_has_an_answer_that_leads_back(question: str, store: Path) -> None:
-    with Asking(Place(str(store))) as asking:
+    with StoreConnection(StoreRoot(str(store))) as asking:
         answer = asking.query(QUESTIONS[question].sql)
         captures = {name for (name,) in asking.query("SELECT capture FROM captures").rows}
         stacks = {name for (name,) in asking.query("SELECT id FROM stacks").rows}
@@ -84,7 +84,7 @@ def test_the_slowest_are_told_against_the_week_before(tmp_path: Path) -> None:
     metadata.write_text(json.dumps(told | {"started_unix_ns": told["started_unix_ns"] - 8 * 86_400 * 10**9}))
     added(tmp_path / "store", before, job()[0])
 
-    with Asking(Place(str(tmp_path / "store"))) as asking:
+    with StoreConnection(StoreRoot(str(tmp_path / "store"))) as asking:
         answer = asking.query(QUESTIONS["slowest"].sql)
 
     assert answer.rows
@@ -103,7 +103,7 @@ def test_lines_that_changed_with_jaxlib_are_told(tmp_path: Path) -> None:
         (copy / "capture.json").write_text(json.dumps(told | {"launcher": launcher, "identity": f"{number:016}"}))
         added(tmp_path / "store", copy)
 
-    with Asking(Place(str(tmp_path / "store"))) as asking:
+    with StoreConnection(StoreRoot(str(tmp_path / "store"))) as asking:
         answer = asking.query(QUESTIONS["changes"].sql)
 
     rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
@@ -115,7 +115,7 @@ def test_lines_that_changed_with_jaxlib_are_told(tmp_path: Path) -> None:
 def test_lines_that_wait_and_move_data_are_told(tmp_path: Path) -> None:
     (capture,) = made_once("fleet-training", lambda folder: (run("costs/training.py", folder=folder).capture,))
     added(tmp_path / "store", capture)
-    with Asking(Place(str(tmp_path / "store"))) as asking:
+    with StoreConnection(StoreRoot(str(tmp_path / "store"))) as asking:
         moves, waits = (
             [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
             for answer in (asking.query(QUESTIONS[name].sql) for name in ("transfers", "waits"))
@@ -166,12 +166,12 @@ def test_transfers_that_failed_moved_nothing_as_in_the_index(tmp_path: Path) -> 
     capture = run("failing.py", folder=tmp_path, FRAMEDEX_DEVICES="3", FRAMEDEX_FAIL=FAILING).capture
     added(tmp_path / "store", capture)
     with Store(tmp_path / "index.db") as index:
-        ingest_captures(index, [capture], [], Silence())
+        ingest_captures(index, [capture], [], SilentProgress())
     with closing(sqlite3.connect(tmp_path / "index.db")) as connection:
         of_index = connection.execute(
             "SELECT path, line, direction, sum(transfers) FROM transfers_readable GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
         ).fetchall()
-    with Asking(Place(str(tmp_path / "store"))) as asking:
+    with StoreConnection(StoreRoot(str(tmp_path / "store"))) as asking:
         (failed,) = asking.query(
             "SELECT count(*) FROM calls WHERE error <> 0 AND function = 'PJRT_Client_BufferFromHostBuffer'"
         ).rows
@@ -206,7 +206,7 @@ def test_a_query_that_takes_long_is_interrupted(store: Path) -> None:
     """Given a signal whose handler does what that of Ctrl-C does, in the midst of the work of DuckDB."""
     former = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
-        with Asking(Place(str(store))) as asking:
+        with StoreConnection(StoreRoot(str(store))) as asking:
             signal.setitimer(signal.ITIMER_REAL, 0.3)
             with pytest.raises(KeyboardInterrupt):
                 asking.query("SELECT sum(hash(a.range + b.range)) FROM range(10_000_000) a, range(10_000_000) b")
@@ -238,7 +238,7 @@ def test_foreign_files_are_left_out_and_told(store: Path, tmp_path: Path) -> Non
     )
     parquet.write_table(taken, folder.parents[2] / "stacks" / folder.parent.name / folder.name / "taken.parquet")
 
-    with Asking(Place(str(foreign))) as asking:
+    with StoreConnection(StoreRoot(str(foreign))) as asking:
         answer = asking.query("SELECT * FROM stacks ORDER BY id")
 
     assert answer.rows == rows

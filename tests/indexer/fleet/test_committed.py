@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from framedex.errors import FramedexError
-from framedex.fleet.committed import Committed, rows_of_capture
+from framedex.fleet.committed import CommittedCapture, rows_of_capture
 from framedex.fleet.compacting import compact
-from framedex.fleet.place import Place
-from framedex.progress import Silence
+from framedex.fleet.place import StoreRoot
+from framedex.progress import SilentProgress
 from framedex.regularfile import MAX_FILE_BYTES
 from tests.indexer.fleet.fleets import added, asked, job
 
@@ -19,7 +19,7 @@ def test_what_could_not_be_read_is_read_again(tmp_path: Path) -> None:
     """Given a file of several captures that cannot be read for a while, and one that is none of a store's."""
     store = tmp_path / "store"
     added(store, *job())
-    compact(Place(str(store)), Silence())
+    compact(StoreRoot(str(store)), SilentProgress())
     capture, day = asked(store, "SELECT capture, day::VARCHAR FROM captures WHERE rank = 0")[0]
     folder = store / "captures" / f"day={day}"
     (folder / "foreign.parquet").write_bytes(b"PAR1")
@@ -27,14 +27,14 @@ def test_what_could_not_be_read_is_read_again(tmp_path: Path) -> None:
     content = together.read_bytes()
     together.unlink()
     together.mkdir()
-    known: dict[str, list[Committed]] = {}
+    known: dict[str, list[CommittedCapture]] = {}
 
     with pytest.raises(FramedexError, match="cannot be read"):
-        rows_of_capture(Place(str(store)), capture, day, known)
+        rows_of_capture(StoreRoot(str(store)), capture, day, known)
     together.rmdir()
     together.write_bytes(content)
 
-    rows = rows_of_capture(Place(str(store)), capture, day, known)
+    rows = rows_of_capture(StoreRoot(str(store)), capture, day, known)
     assert sorted(row.is_own for row in rows) == [False, True]
     assert {row.capture for row in rows} == {capture}
 
@@ -43,5 +43,5 @@ def test_a_file_of_a_folder_may_be_larger_than_a_source(tmp_path: Path) -> None:
     """Given a busy day, then one file has the rows of all its captures."""
     with (tmp_path / "day.parquet").open("wb") as file:
         file.truncate(MAX_FILE_BYTES + 1)
-    content = Place(str(tmp_path)).read("day.parquet")
+    content = StoreRoot(str(tmp_path)).read("day.parquet")
     assert content is not None and len(content) == MAX_FILE_BYTES + 1

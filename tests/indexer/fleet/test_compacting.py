@@ -25,12 +25,12 @@ from pyarrow import parquet
 
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
-from framedex.fleet.adding import Added
-from framedex.fleet.compacting import Compacted, compact
+from framedex.fleet.adding import AddedCapture
+from framedex.fleet.compacting import CompactionResult, compact
 from framedex.fleet.dropping import drop
-from framedex.fleet.place import Place
-from framedex.fleet.sweeping import Swept
-from framedex.progress import Silence
+from framedex.fleet.place import StoreRoot
+from framedex.fleet.sweeping import SweepResult
+from framedex.progress import SilentProgress
 from tests.indexer.fleet.fleets import JOB, TABLES, added, adding_process, asked, content, copied, files, job
 from tests.once import made_once
 from tests.pythons import ROOT
@@ -57,9 +57,9 @@ def _copies(folder: Path) -> list[Path]:
     return made
 
 
-def together(store: str | Path, most: int = MOST) -> Compacted:
+def together(store: str | Path, most: int = MOST) -> CompactionResult:
     """What came of putting together a store."""
-    return compact(Place(str(store)), Silence(), most)
+    return compact(StoreRoot(str(store)), SilentProgress(), most)
 
 
 def age(store: Path) -> None:
@@ -81,7 +81,7 @@ def settle(store: Path, most: int = MOST) -> None:
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of eight ranks, whose files are as they were added."""
     store = tmp_path_factory.mktemp("clean") / "store"
-    assert all(isinstance(done, Added) for done in added(store, *ranks()))
+    assert all(isinstance(done, AddedCapture) for done in added(store, *ranks()))
     return store
 
 
@@ -146,7 +146,7 @@ def test_a_capture_that_was_put_together_is_known_when_it_is_added_again(store: 
 
     again = added(store, *ranks())
 
-    assert [isinstance(done, Added) and not done.is_new for done in again] == [True] * 8
+    assert [isinstance(done, AddedCapture) and not done.is_new for done in again] == [True] * 8
     assert files(store) == before
 
 
@@ -162,7 +162,7 @@ def test_a_capture_that_has_grown_since_takes_the_place_of_what_was_put_together
 
     (grown,) = added(store, ranks()[0])
 
-    assert isinstance(grown, Added) and grown.is_new
+    assert isinstance(grown, AddedCapture) and grown.is_new
     assert content(store)["calls"] == content(clean)["calls"]
     (refused,) = added(store, cut)
     assert isinstance(refused, FramedexError) and "The store keeps the longer one" in refused.remedy
@@ -185,7 +185,7 @@ def test_a_capture_whose_calls_are_gone_and_are_together_with_others_is_told(cle
     assert command[:3] == ["framedex", "fleet", "drop"]
     dropped = CliRunner().invoke(cli, command[1:])
     assert dropped.exit_code == 0, dropped.output
-    assert all(isinstance(done, Added) and done.is_new for done in added(store, *ranks()))
+    assert all(isinstance(done, AddedCapture) and done.is_new for done in added(store, *ranks()))
     assert content(store) == content(clean)
 
 
@@ -210,9 +210,9 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from framedex.fleet.compacting import compact
-from framedex.fleet.place import Place
-from framedex.fleet.sweeping import Swept
-from framedex.progress import Silence
+from framedex.fleet.place import StoreRoot
+from framedex.fleet.sweeping import SweepResult
+from framedex.progress import SilentProgress
 left = [int(sys.argv[3])]
 whole = getattr(Place, sys.argv[2])
 def do_or_die(self, *arguments):
@@ -364,7 +364,7 @@ def test_who_reads_and_adds_while_files_are_removed_misses_nothing(clean: Path, 
         try:
             for capture in ranks()[2:]:
                 with hours.at_it():
-                    assert isinstance(added(store, capture)[0], Added)
+                    assert isinstance(added(store, capture)[0], AddedCapture)
                 until = sum(removed) + 1, len(seen) + 2
                 with hours.done:
                     assert hours.done.wait_for(partial(have_come, *until), timeout=60)
@@ -394,32 +394,32 @@ def test_who_reads_without_framedex_finds_each_call_once(clean: Path, store: Pat
 
 def test_the_hour_is_one_of_the_stores_clock(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given a store whose clock is two hours behind that of who puts together."""
-    modified = Place.modified
+    modified = StoreRoot.modification_time
 
-    def by_the_store(place: Place, name: str) -> datetime | None:
+    def by_the_store(place: StoreRoot, name: str) -> datetime | None:
         when = modified(place, name)
         return when and when - timedelta(hours=2)
 
-    monkeypatch.setattr(Place, "modified", by_the_store)
+    monkeypatch.setattr(StoreRoot, "modification_time", by_the_store)
     writing = store / "captures" / "x.0123456789abcdef.part"
     waiting = together(store).swept.waiting
     writing.touch()
 
-    Place(str(store)).clean("captures")
+    StoreRoot(str(store)).clean("captures")
     swept = together(store).swept
 
     assert waiting > 0 and swept.files == 0 and swept.waiting == waiting
     assert writing.exists()
     age(store)
     os.utime(writing, (0, 0))
-    Place(str(store)).clean("captures")
+    StoreRoot(str(store)).clean("captures")
     assert together(store).swept.files == waiting and not writing.exists()
 
 
 def test_what_is_marked_again_while_it_stays_is_marked(store: Path) -> None:
     """Given files that were written again after they were marked: the new mark says the same and has the same name."""
 
-    def swept_later() -> Swept:
+    def swept_later() -> SweepResult:
         for mark in (store / "going").glob("*"):
             os.utime(mark, (0, 0))
         return together(store).swept
@@ -496,17 +496,17 @@ def test_what_is_dropped_while_it_is_put_together_is_dropped(
     """Given others that drop all of a day and job, or have dropped it and added some of it again."""
     kept = ranks()[:2]
     added(tmp_path / "kept", *kept)
-    put = Place.put
+    put = StoreRoot.put
     dropped: list[int] = []
 
-    def put_when_dropped(place: Place, name: str, file: Path) -> None:
+    def put_when_dropped(place: StoreRoot, name: str, file: Path) -> None:
         if name.startswith(moment) and not dropped:
             dropped.append(drop(place, None, JOB).files)
             if not is_all:
                 added(store, *kept)
         put(place, name, file)
 
-    monkeypatch.setattr(Place, "put", put_when_dropped)
+    monkeypatch.setattr(StoreRoot, "put", put_when_dropped)
     done = together(store)
 
     assert dropped[0] > 0 and not done.left

@@ -13,9 +13,9 @@ from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
-from framedex.fleet.adding import Added
+from framedex.fleet.adding import AddedCapture
 from framedex.fleet.dropping import drop
-from framedex.fleet.place import Place
+from framedex.fleet.place import StoreRoot
 from framedex.fleet.schema import MARKER
 from tests.indexer.fleet.fleets import added, asked, content, copied, files, job
 from tests.indexer.fleet.test_compacting import age, together
@@ -55,7 +55,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with all of them. It is not to be changed."""
     store = tmp_path_factory.mktemp("clean") / "store"
     done = added(store, *captures().values())
-    assert all(isinstance(each, Added) for each in done) and of(store) == set(captures())
+    assert all(isinstance(each, AddedCapture) for each in done) and of(store) == set(captures())
     return store
 
 
@@ -83,13 +83,13 @@ def test_a_store_is_left_as_if_what_was_dropped_had_never_been_there(
         age(store)
         together(store)
 
-    swept = drop(Place(str(store)), before, name)
+    swept = drop(StoreRoot(str(store)), before, name)
 
     assert swept.files > 0 and of(store) == set(left)
     added(tmp_path / "never", *(captures()[each] for each in left))
     assert content(store) == content(tmp_path / "never")
     age(store)
-    assert drop(Place(str(store)), before, name).waiting == 0
+    assert drop(StoreRoot(str(store)), before, name).waiting == 0
     if is_together:
         together(tmp_path / "never")
         age(tmp_path / "never")
@@ -101,9 +101,9 @@ def test_a_store_is_left_as_if_what_was_dropped_had_never_been_there(
 def test_what_was_dropped_counts_again_when_it_is_added_again(store: Path, tmp_path: Path) -> None:
     before = content(store)
     for _ in range(2):
-        drop(Place(str(store)), None, "serve")
+        drop(StoreRoot(str(store)), None, "serve")
         (again,) = added(store, captures()[DAYS[0], "serve"])
-        assert isinstance(again, Added) and again.is_new
+        assert isinstance(again, AddedCapture) and again.is_new
         together(store)
         assert of(store) == {(DAYS[0], "serve"), *((day, "train") for day in DAYS)}
     added(store, *captures().values())
@@ -114,7 +114,7 @@ def test_what_was_dropped_counts_again_when_it_is_added_again(store: Path, tmp_p
 KILLED = """
 import os, sys
 from framedex.fleet.dropping import drop
-from framedex.fleet.place import Place
+from framedex.fleet.place import StoreRoot
 left = [int(sys.argv[2])]
 def do_or_die(whole):
     def done(self, *arguments):
@@ -142,9 +142,9 @@ def test_who_is_killed_while_dropping_has_dropped_all_or_nothing(tmp_path: Path)
         assert calls == said
         for part in store.rglob("*.part"):
             part.unlink()
-        drop(Place(str(store)), "2026-11-24", None)
+        drop(StoreRoot(str(store)), "2026-11-24", None)
         age(store)
-        drop(Place(str(store)), "2026-11-24", None)
+        drop(StoreRoot(str(store)), "2026-11-24", None)
         assert of(store) == left
         assert {name.split("/")[1] for name in files(store) if "/day=" in name} == {f"day={DAYS[2]}"}
         if status == 0:
@@ -156,7 +156,7 @@ def test_who_is_killed_while_dropping_has_dropped_all_or_nothing(tmp_path: Path)
 
 def test_captures_that_are_added_while_others_are_dropped_are_there(store: Path) -> None:
     """Given one that was dropped before it was all there: it is dropped, and counts when it is added again."""
-    place = Place(str(store))
+    place = StoreRoot(str(store))
     name = next(name for name in files(store) if name.startswith(f"captures/day={DAYS[0]}"))
     row = (store / name).read_bytes()
     drop(place, DAYS[1], None)
@@ -172,7 +172,7 @@ def test_compacting_at_the_same_time_brings_nothing_back(store: Path, tmp_path: 
     """Given rows that another process puts together which it read before they were dropped."""
     together(store)
     kept = {name: (store / name).read_bytes() for name in files(store)}
-    drop(Place(str(store)), DAYS[1], None)
+    drop(StoreRoot(str(store)), DAYS[1], None)
     for name, told in kept.items():
         (store / name).write_bytes(told)
 

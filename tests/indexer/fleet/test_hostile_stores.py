@@ -20,14 +20,14 @@ from pyarrow import parquet
 
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
-from framedex.fleet.adding import Added
-from framedex.fleet.asking import Asking, SetApartError
+from framedex.fleet.adding import AddedCapture
+from framedex.fleet.asking import ForeignFilesError, StoreConnection
 from framedex.fleet.compacting import compact
 from framedex.fleet.dropping import drop
 from framedex.fleet.identities import id_of
-from framedex.fleet.place import Place
+from framedex.fleet.place import StoreRoot
 from framedex.fleet.schema import FRAMES, MARKER, STACKS
-from framedex.progress import Silence
+from framedex.progress import SilentProgress
 from tests.indexer.fleet.fleets import JOB, added, asked, content, copied, job
 from tests.pythons import ROOT
 
@@ -59,7 +59,7 @@ def overwrite(file: Path) -> None:
 
 def first(store: Path, table: str, where: str = "true") -> dict[str, Any]:
     """A row of a table."""
-    with Asking(Place(str(store))) as asking:
+    with StoreConnection(StoreRoot(str(store))) as asking:
         answer = asking.query(f"SELECT * FROM {table} WHERE {where} ORDER BY ALL LIMIT 1")
         return dict(zip(answer.columns, answer.rows[0], strict=True))
 
@@ -74,7 +74,7 @@ def test_a_frame_is_what_its_hash_says_however_much_somebody_claims_to_know(*, i
     other = forged | {"description": id_of("made up")}
     put(store, "frames", FRAMES, forged, deeper, other)
     if is_together:
-        compact(Place(str(store)), Silence())
+        compact(StoreRoot(str(store)), SilentProgress())
         for file in store.rglob("forged.parquet"):
             file.unlink()
 
@@ -97,7 +97,7 @@ def test_a_stack_is_what_its_hash_says(store: Path) -> None:
     put(store, "stacks", STACKS, stack | {"frames": [], "user_frame": None}, stack | {"outcome": "other"})
 
     assert content(store) == before
-    compact(Place(str(store)), Silence())
+    compact(StoreRoot(str(store)), SilentProgress())
     assert content(store) == before
 
 
@@ -109,7 +109,7 @@ def test_a_row_that_says_to_be_of_another_capture_is_set_apart(store: Path) -> N
     forged = row.set_column(calls, "calls", pa.array([10**9]))
     parquet.write_table(forged, other)
 
-    with Asking(Place(str(store))) as asking:
+    with StoreConnection(StoreRoot(str(store))) as asking:
         rows = asking.query("SELECT * FROM captures").rows
         (said,) = asking.left_out
     assert rows == [row for row in before["captures"] if row[0] == one.name[:32]]
@@ -117,7 +117,7 @@ def test_a_row_that_says_to_be_of_another_capture_is_set_apart(store: Path) -> N
     (refused,) = [done for done in added(store, *job()) if isinstance(done, FramedexError)]
     assert "is not a store file" in refused.message and refused.remedy
     other.unlink()
-    assert all(isinstance(done, Added) for done in added(store, *job()))
+    assert all(isinstance(done, AddedCapture) for done in added(store, *job()))
     assert content(store) == before
 
 
@@ -145,11 +145,11 @@ def test_a_row_that_leads_elsewhere_is_set_apart_and_nothing_is_done_there(
     forged = [rows.to_pylist()[0] | {"part": f"{folder.name}/job=-/{'0' * 32}.parquet", column: value}]
     parquet.write_table(pa.Table.from_pylist(forged, rows.schema), folder / f"{'0' * 32}.parquet")
 
-    compact(Place(str(store)), Silence())
+    compact(StoreRoot(str(store)), SilentProgress())
 
     assert [*outside.iterdir()] == [left]
     assert content(store) == before
-    with Asking(Place(str(store))) as asking:
+    with StoreConnection(StoreRoot(str(store))) as asking:
         assert len(asking.left_out) == 1 and said in asking.left_out[0]
 
 
@@ -159,7 +159,7 @@ def test_files_of_an_earlier_or_later_schema_are_set_apart(store: Path) -> None:
         rows = rows.drop_columns(["generation"]) if place == 0 else rows.append_column("more", pa.array(["x"]))
         parquet.write_table(rows, file)
 
-    with Asking(Place(str(store))) as asking:
+    with StoreConnection(StoreRoot(str(store))) as asking:
         assert len(asking.query("SELECT * FROM captures").rows) == 1
         assert len(asking.left_out) == 1 and "generation" in asking.left_out[0]
     (store / MARKER).write_text(json.dumps({"format": "framedex-fleet", "version": 2}))
@@ -173,8 +173,8 @@ from pathlib import Path
 from framedex.errors import FramedexError
 from framedex.fleet.compacting import compact
 from framedex.fleet.dropping import drop
-from framedex.fleet.place import Place
-from framedex.progress import Silence
+from framedex.fleet.place import StoreRoot
+from framedex.progress import SilentProgress
 from tests.indexer.fleet.fleets import JOB, added, asked
 if os.geteuid() == 0:
     os.setuid(65534)
@@ -204,7 +204,7 @@ def test_captures_whose_calls_are_no_files_of_a_stores_are_set_apart(
     row = asked(store, f"SELECT * EXCLUDE (capture) FROM captures WHERE capture <> '{file.name[:32]}'")
     harm(file)
 
-    with Asking(Place(str(store))) as asking:
+    with StoreConnection(StoreRoot(str(store))) as asking:
         answer = asking.query(f"SELECT capture, count(*) FROM {table} GROUP BY ALL")
         left = asking.query("SELECT * EXCLUDE (capture) FROM captures")
     refused = CliRunner().invoke(cli, ["fleet", "ranks", JOB, "--store", str(store)])
@@ -254,9 +254,9 @@ def test_a_store_without_rights_is_told(mode: int, told: str) -> None:
 
 
 def test_calls_that_are_dropped_while_a_question_is_asked_are_told(store: Path) -> None:
-    with Asking(Place(str(store))) as asking:
-        drop(Place(str(store)), None, JOB)
-        with pytest.raises(SetApartError, match="were dropped during the query"):
+    with StoreConnection(StoreRoot(str(store))) as asking:
+        drop(StoreRoot(str(store)), None, JOB)
+        with pytest.raises(ForeignFilesError, match="were dropped during the query"):
             asking.rows("SELECT count(*) FROM calls")
         assert asking.query("SELECT count(*) FROM calls").rows == [(0,)]
 
@@ -266,7 +266,7 @@ def test_calls_that_are_dropped_while_a_question_is_asked_are_told(store: Path) 
 )
 def test_addresses_where_files_do_not_come_whole_are_refused(address: str) -> None:
     with pytest.raises(FramedexError, match="is not a valid store address") as caught:
-        Place(address)
+        StoreRoot(address)
     assert "s3://BUCKET/FOLDER" in caught.value.remedy
 
 
@@ -298,14 +298,14 @@ def test_a_pipe_or_a_device_in_a_store_is_left_out_and_never_waited_for(
     file.rename(file.with_suffix(".away"))
     put_in_place(file)
 
-    with Asking(Place(str(store))) as asking:
+    with StoreConnection(StoreRoot(str(store))) as asking:
         rows = asking.query("SELECT capture FROM captures").rows
         asking.query("SELECT count(*) FROM calls")
         (said,) = {line for line in asking.left_out if "regular file" in line}
     assert str(file) in said and (len(rows) < len(before["captures"]) or table in ("stacks", "frames"))
-    assert all(isinstance(done, (Added, FramedexError)) for done in added(store, *job()))
+    assert all(isinstance(done, (AddedCapture, FramedexError)) for done in added(store, *job()))
     with suppress(FramedexError):
-        compact(Place(str(store)), Silence())
+        compact(StoreRoot(str(store)), SilentProgress())
 
 
 @pytest.mark.parametrize("name", [MARKER, "drops/pipe.json"])
@@ -314,5 +314,5 @@ def test_a_pipe_in_place_of_a_small_file_of_a_store_is_refused_with_its_name(sto
     (store / name).unlink(missing_ok=True)
     os.mkfifo(store / name)
     with pytest.raises(FramedexError) as raised:
-        Asking(Place(str(store)))
+        StoreConnection(StoreRoot(str(store)))
     assert str(store) in raised.value.message and raised.value.remedy

@@ -11,12 +11,12 @@ from click.testing import CliRunner
 
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
-from framedex.fleet.adding import Added
+from framedex.fleet.adding import AddedCapture
 from framedex.fleet.compacting import compact
 from framedex.fleet.dropping import drop
-from framedex.fleet.place import Place
+from framedex.fleet.place import StoreRoot
 from framedex.index import Index
-from framedex.progress import Silence
+from framedex.progress import SilentProgress
 from tests.indexer.fleet import servers
 from tests.indexer.fleet.fleets import JOB, added, asked, content, job
 
@@ -39,19 +39,19 @@ def test_a_store_of_objects_holds_what_one_in_a_folder_does(tmp_path: Path) -> N
     added(folder, *job())  # by which all names are known
     with ThreadPoolExecutor() as pool:
         for done in pool.map(lambda captures: added(STORE, *captures), (job(), job()[::-1])):
-            assert all(isinstance(each, Added) for each in done), done
+            assert all(isinstance(each, AddedCapture) for each in done), done
 
-    assert compact(Place(STORE), Silence()).parts == 1
+    assert compact(StoreRoot(STORE), SilentProgress()).parts == 1
 
     assert content(STORE) == content(folder)
-    assert [isinstance(done, Added) and not done.is_new for done in added(STORE, *job())] == [True, True]
+    assert [isinstance(done, AddedCapture) and not done.is_new for done in added(STORE, *job())] == [True, True]
     index = tmp_path / "index.db"
     pulled = CliRunner().invoke(cli, ["fleet", "pull", "--store", STORE, "-o", str(index), "--rank", "0"])
     assert pulled.exit_code == 0, pulled.output
     with Index.open(index) as opened:
         ((calls,),) = asked(folder, "SELECT calls FROM captures WHERE rank = 0")
         assert sum(capture.calls for capture in opened.captures()) == calls
-    assert drop(Place(STORE), None, JOB).files > 0
+    assert drop(StoreRoot(STORE), None, JOB).files > 0
     assert asked(STORE, "SELECT * FROM captures") == []
 
 

@@ -20,7 +20,7 @@ def test_the_recorder_writes_down_the_variables_of_the_job_and_no_others() -> No
 
         assert metadata.job == {"FRAMEDEX_JOB": JOB, "SLURM_PROCID": str(rank)}
         assert "secret" not in metadata.text
-        assert (Origin.of(metadata).job, Origin.of(metadata).rank) == (JOB, rank)
+        assert (Origin.from_metadata(metadata).job, Origin.from_metadata(metadata).rank) == (JOB, rank)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_the_recorder_writes_down_the_variables_of_the_job_and_no_others() -> No
     ],
 )
 def test_the_environment_tells_job_and_rank(variables: dict[str, str], told: tuple[str, int | None]) -> None:
-    origin = Origin.of(Metadata.parse(json.dumps({"job": variables})))
+    origin = Origin.from_metadata(Metadata.parse(json.dumps({"job": variables})))
 
     assert (origin.job, origin.rank) == told
 
@@ -49,7 +49,7 @@ def test_the_environment_tells_job_and_rank(variables: dict[str, str], told: tup
     [(None, "1970-01-01"), (1_795_485_700_201_608_334, "2026-11-24"), ((1 << 63) - 1, "1970-01-01"), (0, "1970-01-01")],
 )
 def test_a_clock_that_cannot_be_right_tells_no_day(started: int | None, day: str) -> None:
-    origin = Origin.of(replace(Metadata(), started_unix_ns=started))
+    origin = Origin.from_metadata(replace(Metadata(), started_unix_ns=started))
 
     assert origin.day == day
 
@@ -58,7 +58,7 @@ def test_a_clock_that_cannot_be_right_tells_no_day(started: int | None, day: str
     "name", ["", "-", "..", "a/b", "../../etc", "%2F", "day=1/x", "\0", "é" * 300, "\udcff", "a\nb"]
 )
 def test_whatever_a_job_is_called_its_folder_is_one_name(name: str) -> None:
-    origin = replace(Origin.of(Metadata()), job=name)
+    origin = replace(Origin.from_metadata(Metadata()), job=name)
     _, folder = part_of(origin).split("/")
 
     assert folder.startswith("job=") and 4 < len(folder) < 200 and folder.isascii() and folder.isprintable()

@@ -20,7 +20,7 @@ from pyarrow import parquet
 
 from framedex.commands.main import cli
 from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.ingest import SilentProgress, ingest_captures
 from framedex.model import CallFilter
 from tests.indexer.fleet.fleets import JOB, added, asked, copied, job
 from tests.once import made_once
@@ -68,7 +68,7 @@ def told(index: Path) -> dict[str, list[tuple[Any, ...]]]:
 def read(index: Path, captures: Sequence[Path]) -> dict[str, list[tuple[Any, ...]]]:
     """What an index says that is made of captures."""
     with Store(index) as store:
-        ingest_captures(store, captures, [], Silence())
+        ingest_captures(store, captures, [], SilentProgress())
     return told(index)
 
 
@@ -192,7 +192,7 @@ import os, sys
 from click.testing import CliRunner
 from framedex.commands.main import cli
 from framedex.index.write.capture import CaptureWriter
-from framedex.shared.archive import Writing
+from framedex.shared.archive import ArchiveWriter
 place = {"writing": (Writing, "finish"), "reading": (CaptureWriter, "add"), "ending": (CaptureWriter, "finish")}
 owner, name = place[sys.argv[3]]
 setattr(owner, name, lambda *_, **__: os.kill(os.getpid(), 9))

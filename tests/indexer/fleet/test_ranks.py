@@ -20,8 +20,8 @@ from pyarrow import parquet
 from framedex.captures import capture_folders
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
-from framedex.fleet.asking import Asking
-from framedex.fleet.place import Place
+from framedex.fleet.asking import StoreConnection
+from framedex.fleet.place import StoreRoot
 from framedex.fleet.ranks.comparing import compare
 from framedex.fleet.ranks.model import Comparison, Finding, Kind
 from framedex.model import Severity
@@ -51,7 +51,7 @@ COUNT = 4
 
 def compared(store: Path, job: str = JOB, floor: int = FLOOR) -> Comparison:
     """What the verb is told of a job."""
-    with Asking(Place(str(store))) as asking:
+    with StoreConnection(StoreRoot(str(store))) as asking:
         return compare(asking, job, floor)
 
 
@@ -347,7 +347,7 @@ def test_the_verb_leads_from_each_finding_to_the_call_of_the_rank_and_of_another
     assert "warning: missing-call  rank 6" in text.stdout and "in step 9" in text.stdout
     finding = next(each for each in json.loads(document.stdout)["findings"] if each["kind"] == "missing-call")
     assert finding["capture"] in text.stdout and finding["stack"] in text.stdout
-    with Asking(Place(str(store))) as asking:
+    with StoreConnection(StoreRoot(str(store))) as asking:
         for rank, call in ((6, finding["call"]), (finding["other_rank"], finding["other_call"])):
             (row,) = asking.rows(
                 "SELECT c.function FROM calls c JOIN captures p USING (capture) WHERE p.rank = ? AND c.call = ?",

@@ -8,30 +8,36 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from framedex.fleet.ranks.departures import Comparing
+from framedex.fleet.ranks.departures import SequenceComparer
 from framedex.fleet.ranks.model import Kind
-from framedex.fleet.ranks.reading import EXECUTE, Token
-from framedex.fleet.ranks.sequences import MOST_DEPARTURES, Alignment, Departure, aligned, closely_aligned
+from framedex.fleet.ranks.reading import EXECUTE, CallToken
+from framedex.fleet.ranks.sequences import (
+    MOST_DEPARTURES,
+    Departure,
+    SequenceAlignment,
+    align_sequences,
+    closely_aligned,
+)
 
 # A loop of two calls a step, and a third in every tenth.
 LOOP = [0, 1, 2, *(call for step in range(50) for call in ((5, 7, 8) if step % 10 == 0 else (5, 7)))]
 
 
-def held(sequence: list[int], reference: list[int]) -> Alignment:
+def held(sequence: list[int], reference: list[int]) -> SequenceAlignment:
     """A sequence against another one."""
-    found = aligned(np.array(sequence, np.int64), np.array(reference, np.int64))
+    found = align_sequences(np.array(sequence, np.int64), np.array(reference, np.int64))
     assert_covers(found, sequence, reference)
     return found
 
 
-def assert_covers(found: Alignment, sequence: list[int], reference: list[int]) -> None:
+def assert_covers(found: SequenceAlignment, sequence: list[int], reference: list[int]) -> None:
     """What is matched is the same, in its order, and all else is in a departure."""
     pairs = [(int(place), other) for other, place in enumerate(found.matched) if place >= 0]
     assert all(sequence[place] == reference[other] for place, other in pairs)
     assert all(before < after for (before, _), (after, _) in pairwise(pairs))
-    own = {place for place, _ in pairs} | {each.at + n for each in found.departures for n in range(each.count)}
+    own = {place for place, _ in pairs} | {each.start + n for each in found.departures for n in range(each.count)}
     others = {other for _, other in pairs} | {
-        each.other_at + n for each in found.departures for n in range(each.other_count)
+        each.other_start + n for each in found.departures for n in range(each.other_count)
     }
     assert own == set(range(len(sequence))) and others == set(range(len(reference)))
 
@@ -69,7 +75,7 @@ def test_two_in_one_sequence_are_two() -> None:
 def test_a_call_that_is_another_one_in_each_step_departs_in_each() -> None:
     found = held([99 if call == 5 else call for call in LOOP], LOOP)
 
-    assert len(found.departures) >= 20 and found.alike >= 20
+    assert len(found.departures) >= 20 and found.matched_count >= 20
 
 
 def test_what_departs_everywhere_is_told_so_often_at_most() -> None:
@@ -96,7 +102,7 @@ def test_calls_that_come_between_the_same_again_and_again_are_each_told(steps: i
     found = held(sequence, reference)
 
     assert [(each.count, each.other_count) for each in found.departures] == [(1, 0)] * more
-    assert {sequence[each.at] for each in found.departures} == {8, 10}
+    assert {sequence[each.start] for each in found.departures} == {8, 10}
 
 
 @pytest.mark.exhaustive(keep=["0", "1", "2"])
@@ -127,11 +133,11 @@ def test_another_type_is_told_once_and_not_what_is_compiled_for_it_and_comes_of_
     usual, other = [0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 4, 10]
     sequence = [*usual * 5, 11, *other[:-1], 12, other[-1], *other * 14]
 
-    compared = Comparing(tokens).compared(np.array(sequence, np.int64), np.array(usual * 20, np.int64))
+    compared = SequenceComparer(tokens).compare(np.array(sequence, np.int64), np.array(usual * 20, np.int64))
 
     assert {(each.kind, each.token) for each in compared.differences} == {(Kind.SHAPE, 6)}
-    assert [each.other_at for each in compared.differences] == [6 * step for step in range(5, 20)]
+    assert [each.other_start for each in compared.differences] == [6 * step for step in range(5, 20)]
 
 
-def _token(line: int, function: str, shape: str, program: str = "") -> Token:
-    return Token("/train.py", line, f"train.py:{line}", function, shape, program)
+def _token(line: int, function: str, shape: str, program: str = "") -> CallToken:
+    return CallToken("/train.py", line, f"train.py:{line}", function, shape, program)

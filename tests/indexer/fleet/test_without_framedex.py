@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from framedex.fleet.adding import Added
+from framedex.fleet.adding import AddedCapture
 from framedex.fleet.compacting import compact
 from framedex.fleet.drops import write_drop
-from framedex.fleet.place import Place
-from framedex.progress import Silence
+from framedex.fleet.place import StoreRoot
+from framedex.progress import SilentProgress
 from tests.indexer.fleet.fleets import JOB, added, asked, copied, job
 from tests.pythons import ROOT
 
 
 def test_examples_count_what_queries_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given captures that were put together, one of which has grown since, and a job whose drop has not ended."""
-    place = Place(str(tmp_path / "store"))
+    place = StoreRoot(str(tmp_path / "store"))
     grown, dropped = copied(job()[0], tmp_path / "grown"), copied(job()[1], tmp_path / "dropped")
     (stream,) = grown.glob("thread-0.fdx")
     whole = stream.read_bytes()
@@ -28,10 +28,10 @@ def test_examples_count_what_queries_count(tmp_path: Path, monkeypatch: pytest.M
     told = json.loads((dropped / "capture.json").read_text())
     told |= {"identity": "3" * 16, "job": {"FRAMEDEX_JOB": "dropped"}}
     (dropped / "capture.json").write_text(json.dumps(told))
-    assert all(isinstance(each, Added) for each in added(place.address, grown, job()[1], dropped))
-    compact(place, Silence())
+    assert all(isinstance(each, AddedCapture) for each in added(place.address, grown, job()[1], dropped))
+    compact(place, SilentProgress())
     stream.write_bytes(whole)
-    assert all(isinstance(each, Added) for each in added(place.address, grown))
+    assert all(isinstance(each, AddedCapture) for each in added(place.address, grown))
     write_drop(place, None, "dropped")
     expected = dict(asked(place.address, "SELECT function, count(*) FROM calls GROUP BY 1"))
     example = re.search(r"```python\n(import json\n.*?)```", (ROOT / "docs/how-to/fleet.md").read_text(), re.DOTALL)

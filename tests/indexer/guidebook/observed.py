@@ -7,8 +7,8 @@ from pathlib import Path
 
 from framedex.guidebook.observations import observe
 from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures
-from framedex.model.guidebook import Observations, Observed
+from framedex.ingest import SilentProgress, ingest_captures
+from framedex.model.guidebook import Observations, ObservedFunction
 from tests.once import made_once
 from tests.running import run
 
@@ -23,7 +23,7 @@ class ObservedProgram:
     index: Path
     observations: Observations
 
-    def function(self, name: str) -> Observed:
+    def function(self, name: str) -> ObservedFunction:
         """The observations of a function."""
         (found,) = (each for each in self.observations.functions if each.function == name)
         return found
@@ -39,6 +39,6 @@ def _observe(folder: Path) -> ObservedProgram:
     assert ran.status == 0, ran.stderr
     path = folder / "index.db"
     with Store(path) as store:
-        ingest_captures(store, ran.captures, [], Silence())
+        ingest_captures(store, ran.captures, [], SilentProgress())
     with Index.open(path) as index:
         return ObservedProgram(ran.capture, path, observe(index))

@@ -6,17 +6,26 @@ import pytest
 
 from framedex.errors import FramedexError
 from framedex.guidebook.comparison import compare, find_changed_paths
-from framedex.model.guidebook import Observations, Observed, Run, SeenError, SideTotals, Step, StepCall, Task
+from framedex.model.guidebook import (
+    Observations,
+    ObservedError,
+    ObservedFunction,
+    Run,
+    SideTotals,
+    Step,
+    StepCall,
+    Task,
+)
 
 
 def run(version: str, plugin: str) -> Run:
     return Run(f"jax-{version}-{plugin}", "put.py", "jax", version, plugin, "0.112", (), 1, "")
 
 
-def observed(of: Run, function: str, calls: int, median: int | None, errors: int = 0) -> Observed:
-    seen = (SeenError("INTERNAL", "", errors),) if errors else ()
+def observed(of: Run, function: str, calls: int, median: int | None, errors: int = 0) -> ObservedFunction:
+    seen = (ObservedError("INTERNAL", "", errors),) if errors else ()
     nothing: tuple[tuple[()], ...] = ((),) * 7
-    return Observed(of.key, function, "pjrt", calls, median, median, median, (), (), 0, (), seen, *nothing)
+    return ObservedFunction(of.key, function, "pjrt", calls, median, median, median, (), (), 0, (), seen, *nothing)
 
 
 def task(of: Run, **steps: str) -> Task:

@@ -9,7 +9,7 @@ import pytest
 
 from framedex.errors import FramedexError
 from framedex.guidebook.observation_files import format_observations, read_observation_file
-from framedex.model.guidebook import Observations, Place, Road, Step, StepCall, Task
+from framedex.model.guidebook import DisplayedLocation, Observations, PathNode, Step, StepCall, Task
 from tests.indexer.guidebook.observed import observed_program
 
 RUN = ["Run", 0, 0, 0, 0, 0, 0, [], 1, 0]
@@ -26,9 +26,9 @@ def test_written_data_is_read_back(tmp_path: Path) -> None:
 
 
 def test_the_deepest_stack_paths_are_stored(tmp_path: Path) -> None:
-    road = Road("f", "native", Place("f.cc:1", None, ""), 1, 0, ())
+    road = PathNode("f", "native", DisplayedLocation("f.cc:1", None, ""), 1, 0, ())
     for _ in range(160):  # more than are shown
-        road = Road("f", "native", Place("f.cc:1", None, ""), 1, 0, (road,))
+        road = PathNode("f", "native", DisplayedLocation("f.cc:1", None, ""), 1, 0, (road,))
     run = observed_program().observations.runs[0]
     step = Step("", "", "", (StepCall("f", 0, "main", None, "", (road,), 0),), 0)
     observations = Observations((run,), (), (), (Task(run.key, "t", "t", "", (step,)),))
@@ -72,13 +72,21 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
         [["Observations", "runs", [], [], []]],
         [["Path", "/"]],
         [[["Observations"], [], [], [], []]],
-        ["text", ["Counted", 0, "1"]],
-        ["text", ["Counted", 0, 1]],
-        ["text", ["Counted", 0, None], ["Observations", [], [], [], []]],
-        ["text", ["Counted", 0, True], ["Observations", [], [], [], []]],
+        ["text", ["NameCount", 0, "1"]],
+        ["text", ["NameCount", 0, 1]],
+        ["text", ["NameCount", 0, None], ["Observations", [], [], [], []]],
+        ["text", ["NameCount", 0, True], ["Observations", [], [], [], []]],
         [7],
-        ["main", ["Place", 0, None, 0], *(["Road", 0, 0, 1, 1, 0, [n] if n > 1 else []] for n in range(1, 9000))],
-        ["main", ["Place", 0, None, 0], *(["Road", 0, 0, 1, 1, 0, [n, n] if n > 1 else []] for n in range(1, 99))],
+        [
+            "main",
+            ["DisplayedLocation", 0, None, 0],
+            *(["PathNode", 0, 0, 1, 1, 0, [n] if n > 1 else []] for n in range(1, 9000)),
+        ],
+        [
+            "main",
+            ["DisplayedLocation", 0, None, 0],
+            *(["PathNode", 0, 0, 1, 1, 0, [n, n] if n > 1 else []] for n in range(1, 99)),
+        ],
         ["main", RUN, RUN, ["Observations", [1, 2], [], [], []]],
         ["main", ["Task", 0, 0, 0, 0, []], ["Observations", [], [], [], [1]]],
         ["main", [*RUN[:8], 1 << 63, 0], ["Observations", [1], [], [], []]],
@@ -86,7 +94,7 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
 )
 def test_damaged_files_are_rejected(tmp_path: Path, parts: object) -> None:
     file = tmp_path / "observations.json"
-    file.write_text(json.dumps({"format": "framedex-observations", "version": 1, "parts": parts}))
+    file.write_text(json.dumps({"format": "framedex-observations", "version": 2, "parts": parts}))
 
     with pytest.raises(FramedexError, match="is damaged"):
         read_observation_file(file)

@@ -13,8 +13,8 @@ import pytest
 from framedex.guidebook.observation_files import format_observations
 from framedex.index import Index
 from framedex.model import CallFilter, CallRow
-from framedex.model.guidebook import Counted, Road
-from framedex.objects import Role, find_boundary_function
+from framedex.model.guidebook import NameCount, PathNode
+from framedex.objects import ObjectRole, find_boundary_function
 from framedex.objects.table import iterate_objects, parse_address
 from tests.indexer.guidebook.observed import ObservedProgram, observed_program
 from tests.running import PROGRAMS
@@ -33,7 +33,7 @@ def calls(program: ObservedProgram) -> list[CallRow]:
         return index.calls.with_object_names(index.calls.find(CallFilter()))
 
 
-def counts(counted: tuple[Counted, ...]) -> dict[str, int]:
+def counts(counted: tuple[NameCount, ...]) -> dict[str, int]:
     return {each.name: each.count for each in counted}
 
 
@@ -86,7 +86,7 @@ def test_life_cycles_of_objects_match_the_calls(program: ObservedProgram, calls:
     used: Counter[tuple[str, str]] = Counter()
     for call in calls:
         for known in find_boundary_function(call.function).inputs:
-            if known.role is Role.USES:
+            if known.role is ObjectRole.USES:
                 given = any(map(parse_address, iterate_objects(known, call.arguments.get(known.name))))
                 used[call.function, known.type] += given
     with closing(sqlite3.connect(program.index)) as connection:
@@ -182,7 +182,7 @@ def test_a_stack_path_in_a_step_begins_at_the_steps_line(program: ObservedProgra
     assert {call.road[0].place.text for call in step.calls if call.road} >= {f"guidebook_steps.py:{line}"}
 
 
-def way_of(roads: tuple[Road, ...]) -> Iterator[tuple[Road, ...]]:
+def way_of(roads: tuple[PathNode, ...]) -> Iterator[tuple[PathNode, ...]]:
     """Each path from a root to a leaf."""
     for road in roads:
         if not road.roads:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from framedex.captures import foreign_file
+from framedex.imports import jsonstream
 from framedex.index import Index
 from framedex.model import CallFilter
 from tests.indexer.imports.profiles import framedex, pprof
@@ -162,6 +163,23 @@ def test_a_file_that_cannot_be_read_whole_is_refused_and_nothing_of_it_stays(her
     assert not captures.exists() or list(captures.iterdir()) == []
     if (here / ".framedex" / "index.db").exists():
         assert _counts(here) == {}
+
+
+def test_a_value_that_needs_too_much_memory_is_refused_before_it_is_whole(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a small gzip of JSON whose values are many times larger in memory."""
+    monkeypatch.setattr(jsonstream, "LARGEST_IN_MEMORY", 32 << 20)
+    samples = b"[0]," * 500_000 + b"[0]"
+    weights = b"1," * 500_000 + b"1"
+    profile = b'{"type": "sampled", "unit": "none", "samples": [%s], "weights": [%s]}' % (samples, weights)
+    (here / "bomb.json.gz").write_bytes(gzip.compress(SPEEDSCOPE % profile))
+    result = framedex("import", "bomb.json.gz")
+    assert result.exit_code == 1
+    assert "a value in it needs more than 32 MiB of memory" in result.stderr
+
+    monkeypatch.setattr(jsonstream, "LARGEST_IN_MEMORY", 256 << 20)
+    assert framedex("import", "bomb.json.gz").exit_code == 0
 
 
 def test_a_refused_file_leaves_what_was_imported_from_there(here: Path) -> None:

@@ -7,25 +7,25 @@ from pathlib import Path
 import pytest
 
 from framedex.errors import FramedexError
-from framedex.imports.building import Builder
+from framedex.imports.building import ProfileBuilder
 from framedex.imports.reading import format_of, read_profile
-from framedex.model import Foreign, ToldFrame
+from framedex.model import ImportedFrame, ImportOrigin
 
 STACK = "\t          1019b3 mmap+0x13 (/lib/libc.so.6)\n\t           8c3a1 main (/opt/my app (1)/run (deleted))\n\n"
 FRAMES = [("mmap", "/lib/libc.so.6"), ("main", "/opt/my app (1)/run")]
 
 
-def read(folder: Path, text: str, value: str | None = None) -> Builder:
+def read(folder: Path, text: str, value: str | None = None) -> ProfileBuilder:
     file = folder / "perf.txt"
     file.write_text(text)
     assert format_of(file).name == "perf script"
-    return read_profile(file, Foreign("perf script", str(file), "", value, ()))
+    return read_profile(file, ImportOrigin("perf script", str(file), "", value, ()))
 
 
-def frames_of(builder: Builder, row: int = 0) -> list[ToldFrame]:
+def frames_of(builder: ProfileBuilder, row: int = 0) -> list[ImportedFrame]:
     stack = builder.stacks[builder.kinds[int(builder.table()[row, 0])][0]]
     found = [builder.frames[frame] for frame in stack.frames]
-    return [frame for frame in found if isinstance(frame, ToldFrame)]
+    return [frame for frame in found if isinstance(frame, ImportedFrame)]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.ingest import SilentProgress, ingest_captures
 from framedex.model import CallFilter, CallRow
 from framedex.model.totals import ProfiledRun
 from tests.indexer.imports.profiles import framedex
@@ -25,7 +25,7 @@ def _record(folder: Path) -> Path:
     assert ran.status == 0, ran.stderr
     (folder / ".framedex").mkdir()
     with Store(folder / ".framedex" / "index.db") as store:
-        ingest_captures(store, ran.captures, [], Silence())
+        ingest_captures(store, ran.captures, [], SilentProgress())
     (profile,) = (folder / "profile").rglob("*.xplane.pb")
     profile.rename(folder / "profiled.xplane.pb")
     return folder

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from framedex.imports.building import Builder
+from framedex.imports.building import ProfileBuilder
 from framedex.imports.reading import format_of, read_profile
-from framedex.model import Foreign, Language, ToldFrame
+from framedex.model import ImportedFrame, ImportOrigin, Language
 
 
-def read(folder: Path, content: str) -> Builder:
+def read(folder: Path, content: str) -> ProfileBuilder:
     file = folder / "profile"
     file.write_text(content, newline="")
-    return read_profile(file, Foreign(format_of(file).name, str(file), "", None, ()))
+    return read_profile(file, ImportOrigin(format_of(file).name, str(file), "", None, ()))
 
 
-def names(builder: Builder) -> set[str]:
-    return {frame.function for frame in builder.frames if isinstance(frame, ToldFrame)}
+def names(builder: ProfileBuilder) -> set[str]:
+    return {frame.function for frame in builder.frames if isinstance(frame, ImportedFrame)}
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_threads_of_py_spy_are_no_frames_of_speedscope(tmp_path: Path) -> None:
 def test_a_folder_with_brackets_is_part_of_the_file(tmp_path: Path) -> None:
     stack = "f (/tmp/copy (2)/a.py:3);(anonymous namespace)::g(int) (/opt/x (y)/libg.so);operator() (b (1) c.cc:7)"
     builder = read(tmp_path, f"main (a.py:1);{stack} 1\n")
-    told = [frame for frame in builder.frames if isinstance(frame, ToldFrame)]
+    told = [frame for frame in builder.frames if isinstance(frame, ImportedFrame)]
     assert [(frame.function, frame.file or frame.module, frame.line) for frame in told] == [
         ("main", "a.py", 1),
         ("f", "/tmp/copy (2)/a.py", 3),
@@ -70,7 +70,7 @@ def test_a_folder_with_brackets_is_part_of_the_file(tmp_path: Path) -> None:
 def test_what_austin_writes_of_scripts_and_of_names_that_it_could_not_read(tmp_path: Path) -> None:
     heading = "# austin: 3.7.0\n# interval: 5000\n# mode: wall\n\n"
     builder = read(tmp_path, f"{heading}P7;T0:8;/opt/bin/serve:<module>:9;/opt/bin/serve:f:3;:g:12;:GC: 40\n")
-    told = [frame for frame in builder.frames if isinstance(frame, ToldFrame)]
+    told = [frame for frame in builder.frames if isinstance(frame, ImportedFrame)]
     assert [(frame.function, frame.file, frame.line) for frame in told] == [
         ("GC", "", 0),
         ("g", "", 12),
@@ -88,7 +88,7 @@ def test_what_mojo2austin_makes_of_all_metrics_is_their_time(tmp_path: Path) -> 
 
 def test_a_script_is_of_python_whatever_its_name(tmp_path: Path) -> None:
     builder = read(tmp_path, "<module> (/opt/bin/serve:9);f (/opt/bin/serve:3);g (/src/g.c:4) 1\n")
-    told = {frame.function: frame.language for frame in builder.frames if isinstance(frame, ToldFrame)}
+    told = {frame.function: frame.language for frame in builder.frames if isinstance(frame, ImportedFrame)}
     assert told == {"<module>": Language.PYTHON, "f": Language.PYTHON, "g": Language.NATIVE}
 
 
@@ -114,7 +114,7 @@ def test_names_of_processes_and_threads_may_hold_what_parts_frames(tmp_path: Pat
 FRAMES = [{"name": "main", "file": "a.py", "line": 3}, {"name": "f", "file": "a.py", "line": 7}]
 
 
-def _speedscope(folder: Path, *profiles: dict[str, object]) -> Builder:
+def _speedscope(folder: Path, *profiles: dict[str, object]) -> ProfileBuilder:
     return read(folder, json.dumps({"shared": {"frames": FRAMES}, "profiles": profiles}))
 
 

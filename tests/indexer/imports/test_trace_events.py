@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from framedex.imports.building import Builder
+from framedex.imports.building import ProfileBuilder
 from framedex.imports.reading import format_of, read_profile
-from framedex.model import Foreign, ToldFrame
+from framedex.model import ImportedFrame, ImportOrigin
 
 
-def read(folder: Path, content: str) -> Builder:
+def read(folder: Path, content: str) -> ProfileBuilder:
     file = folder / "trace.json"
     file.write_text(content)
     assert format_of(file).name == "Chrome trace events"
-    return read_profile(file, Foreign("Chrome trace events", str(file), "", None, ()))
+    return read_profile(file, ImportOrigin("Chrome trace events", str(file), "", None, ()))
 
 
-def stacks(builder: Builder) -> list[list[tuple[str, str, int, int]]]:
+def stacks(builder: ProfileBuilder) -> list[list[tuple[str, str, int, int]]]:
     """Function, file, line and first line of the frames of each sample, innermost first."""
-    frames = [frame for frame in builder.frames if isinstance(frame, ToldFrame)]
+    frames = [frame for frame in builder.frames if isinstance(frame, ImportedFrame)]
     told = [(frame.function, frame.file, frame.line, frame.first_line) for frame in frames]
     rows = builder.table()[:, 0].tolist()
     return [[told[frame] for frame in builder.stacks[builder.kinds[row][0]].frames] for row in rows]

@@ -11,7 +11,7 @@ import pytest
 
 from framedex.errors import FramedexError
 from framedex.imports.reading import format_of, read_profile
-from framedex.model import Foreign
+from framedex.model import ImportOrigin
 from tests.indexer.export.exporting import export
 from tests.indexer.imports.profiles import pprof
 from tests.run.costs.trained import index_of_training
@@ -69,5 +69,5 @@ def test_a_value_that_weighs_something_is_named_where_the_usual_one_weighs_nothi
     types = [("cpu", "nanoseconds"), ("exceptions", "count"), ("locks", "count")]
     file.write_bytes(pprof([(FRAME, [5, 0, 0], {})], types))
     with pytest.raises(FramedexError, match=r"nonzero locks \(count\)[^:]*: cpu\.$"):
-        read_profile(file, Foreign("pprof", str(file), "", None, ()))
-    assert read_profile(file, Foreign("pprof", str(file), "", "cpu", ())).table()[:, 2].tolist() == [5]
+        read_profile(file, ImportOrigin("pprof", str(file), "", None, ()))
+    assert read_profile(file, ImportOrigin("pprof", str(file), "", "cpu", ())).table()[:, 2].tolist() == [5]

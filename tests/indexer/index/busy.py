@@ -9,10 +9,10 @@ import numpy as np
 
 from framedex.index import Store
 from framedex.index.write.records import CaptureRecord
-from framedex.ingest import Namer
+from framedex.ingest import CaptureFrameNamer
 from framedex.ingest.ffi import name_ffi
-from framedex.model import Calls, Capture, Description, Function, Thread
-from framedex.releases import Origins
+from framedex.model import Calls, Capture, Function, ObjectDescription, Thread
+from framedex.releases import FunctionOrigins
 from tests.indexer.recorded import Project
 
 CALLS = 3_000
@@ -48,7 +48,7 @@ def busy_capture(project: Project, name: str = "busy", calls: int = CALLS) -> Ca
             error=error,
             arguments=tuple(texts),
         ),
-        descriptions=(Description("ffi_site", _SITE),),
+        descriptions=(ObjectDescription("ffi_site", _SITE),),
     )
 
 
@@ -62,9 +62,9 @@ def _arguments(function: int, place: int) -> str:
 
 def record_of(capture: Capture, signature: str = "whole") -> CaptureRecord:
     """The capture, named."""
-    namer = Namer()
+    namer = CaptureFrameNamer()
     frames, _ = namer.name_frames(capture)
-    ffi = name_ffi(capture, namer, Origins())
+    ffi = name_ffi(capture, namer, FunctionOrigins())
     return CaptureRecord(capture, 1.0, "demo", frames, signature=signature, ffi=ffi, identity=capture.path.name)
 
 

@@ -118,7 +118,7 @@ def test_marks_are_of_lines_and_of_functions(recording: Recording) -> None:
 def test_a_stack_is_given_whole(recording: Recording) -> None:
     with Index.open(recording.index) as index:
         (hit, *_) = index.line(str(recording.demo), recording.main_calls_make_input).stacks()
-        (chain,) = index.calls.chains_of_stack(hit.stack)
+        (chain,) = index.calls.call_chains_of_stack(hit.stack)
 
     assert chain[hit.position].id == hit.frame.id
     assert chain[0].function.name == "<module>"
@@ -138,7 +138,7 @@ QUESTIONS: dict[str, Callable[[Index, Recording], object]] = {
     "implementation": lambda index, it: index.line(str(it.demo), 9).ends(),
     "stacks": lambda index, it: index.line(str(it.demo), 9).stacks(),
     "calls": lambda index, it: (index.calls.find_by_stacks([1, 2], 9), index.calls.find_by_stacks([1, 2], 9, 1)),
-    "whole stack": lambda index, it: index.calls.chains_of_stack(1),
+    "whole stack": lambda index, it: index.calls.call_chains_of_stack(1),
     "prepare": lambda index, it: index.line(str(it.demo), 9).functions(),
     "incoming": lambda index, it: (index.functions.callers(3), index.functions.direct_callers(3)),
     "outgoing": lambda index, it: (index.functions.callees(2), index.functions.direct_callees(2)),

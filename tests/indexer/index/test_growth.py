@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from framedex.index import Store
-from framedex.ingest import Namer
+from framedex.ingest import CaptureFrameNamer
 from framedex.model import Calls, Capture, Function, Metadata, Thread
 from tests.indexer.recorded import Project
 from tests.oracle.whole_captures import add_capture
@@ -53,8 +53,8 @@ def test_a_capture_with_the_same_signature_is_skipped(project: Project) -> None:
     """Given two indexers that read the same capture, the one that comes second finds it done."""
     capture = replace(project.capture, metadata=RUN)
     with Store(project.index) as store:
-        add_capture(store, capture, Namer(), "as it is now")
-        add_capture(store, _beginning(capture, 1), Namer(), "as it is now")
+        add_capture(store, capture, CaptureFrameNamer(), "as it is now")
+        add_capture(store, _beginning(capture, 1), CaptureFrameNamer(), "as it is now")
 
     assert _select(project.index, "SELECT count(*) FROM calls") == [(4,)]
 
@@ -80,7 +80,7 @@ def test_thread_labels_are_unique_and_name_the_main_thread(project: Project) -> 
 def _index(path: Path, captures: Sequence[Capture]) -> None:
     with Store(path) as store:
         for capture in captures:
-            add_capture(store, capture, Namer(), f"{len(capture.calls)} calls")
+            add_capture(store, capture, CaptureFrameNamer(), f"{len(capture.calls)} calls")
 
 
 def _beginning(capture: Capture, calls: int) -> Capture:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index, Store
-from framedex.ingest import Silence, find_needed_sources, find_sources, refresh_files
-from framedex.model import How, Location
+from framedex.ingest import SilentProgress, find_needed_sources, find_sources, refresh_files
+from framedex.model import Location, LocationEvidence
 from tests.indexer.recorded import STRIPPED_SOURCE, Project
 
 
@@ -30,47 +30,47 @@ def tree(project: Project) -> Path:
 
 def test_the_lines_of_recorded_functions_come_from_a_few_files(project: Project, tree: Path) -> None:
     with Store(project.index) as store:
-        report = find_needed_sources(store, Silence())
+        report = find_needed_sources(store, SilentProgress())
 
     assert report.files > 60 and report.parsed < 5
-    assert _convert(project) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
+    assert _convert(project) == Location(str(tree / "glue.cc"), 2, LocationEvidence.DEFINITION)
 
 
 def test_functions_of_a_removed_folder_are_searched_in_the_other_folders(project: Project, tree: Path) -> None:
     moved = tree.with_name("moved")
     with Store(project.index) as store:
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
         tree.rename(moved)
         with store.transaction():
             store.sources.remove_root(str(tree))
             store.sources.add_root(str(moved))
-        report = find_needed_sources(store, Silence())
+        report = find_needed_sources(store, SilentProgress())
 
     assert 0 < report.parsed < 5
-    assert _convert(project) == Location(str(moved / "glue.cc"), 2, How.DEFINITION)
+    assert _convert(project) == Location(str(moved / "glue.cc"), 2, LocationEvidence.DEFINITION)
 
 
 def test_a_moved_checkout_is_found_at_its_new_path(project: Project, tree: Path) -> None:
     """Given that the folder of before is not removed, then what is kept of it stands behind what is here."""
     moved = tree.with_name("moved")
     with Store(project.index) as store:
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
         tree.rename(moved)
         with store.transaction():
             store.sources.add_root(str(moved))
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
 
-    assert _convert(project) == Location(str(moved / "glue.cc"), 2, How.DEFINITION)
+    assert _convert(project) == Location(str(moved / "glue.cc"), 2, LocationEvidence.DEFINITION)
 
 
 def test_remaining_files_are_read_later_and_no_file_is_read_twice(project: Project, tree: Path) -> None:
     with Store(project.index) as store:
-        needed = find_needed_sources(store, Silence())
-        report = find_sources(store, Silence())
+        needed = find_needed_sources(store, SilentProgress())
+        report = find_sources(store, SilentProgress())
         assert needed.parsed + report.parsed == 61
         assert needed.parsed > 0
         assert store.sources.definitions("other_59", "cpp")
-        assert find_sources(store, Silence()).parsed == 0
+        assert find_sources(store, SilentProgress()).parsed == 0
 
 
 def test_recorded_functions_are_located_before_remaining_files_are_read(project: Project, tree: Path) -> None:
@@ -78,43 +78,43 @@ def test_recorded_functions_are_located_before_remaining_files_are_read(project:
     with Store(project.index) as store, pytest.raises(KeyboardInterrupt):
         find_sources(store, _InterruptBefore("Reading sources"))
 
-    assert _convert(project) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
+    assert _convert(project) == Location(str(tree / "glue.cc"), 2, LocationEvidence.DEFINITION)
 
 
 def test_a_saved_file_is_read_again_at_once(project: Project, tree: Path) -> None:
     with Store(project.index) as store:
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
         _rewrite(tree / "glue.cc", "\n" + STRIPPED_SOURCE)
         _rewrite(tree / "other_1.cc", "int changed() { return 1; }\n")
 
-        report = refresh_files(store, [tree / "glue.cc", project.folder / "unrelated.cc"], Silence())
+        report = refresh_files(store, [tree / "glue.cc", project.folder / "unrelated.cc"], SilentProgress())
 
         assert report.parsed == 1
         assert not store.sources.definitions("changed", "cpp")
-        assert find_sources(store, Silence()).parsed == 1
-    assert _convert(project) == Location(str(tree / "glue.cc"), 3, How.DEFINITION)
+        assert find_sources(store, SilentProgress()).parsed == 1
+    assert _convert(project) == Location(str(tree / "glue.cc"), 3, LocationEvidence.DEFINITION)
 
 
 def test_a_deleted_file_loses_its_locations(project: Project, tree: Path) -> None:
     with Store(project.index) as store:
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
         (tree / "glue.cc").unlink()
-        assert refresh_files(store, [tree / "glue.cc"], Silence()).removed == 1
+        assert refresh_files(store, [tree / "glue.cc"], SilentProgress()).removed == 1
     assert _convert(project) is None
 
 
 def test_a_file_that_was_only_touched_keeps_its_rows(project: Project, tree: Path) -> None:
     with Store(project.index) as store:
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
         os.utime(tree / "glue.cc", ns=(1, 1))
-        report = find_sources(store, Silence())
+        report = find_sources(store, SilentProgress())
         assert (report.parsed, report.definitions) == (1, 0)
-        assert find_sources(store, Silence()).parsed == 0
+        assert find_sources(store, SilentProgress()).parsed == 0
 
 
 def test_calls_are_stored_as_json_with_their_definition(project: Project, tree: Path) -> None:
     with Store(project.index) as store:
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
         (definition,) = store.sources.find_definitions_with_calls(str(tree / "other_7.cc"))
         assert [site.callee for site in definition.calls] == ["g"]
         query = """SELECT caller, line, "column", kind FROM call_sites_readable WHERE callee = 'g' AND line = 1"""
@@ -129,7 +129,7 @@ def test_unreadable_files_are_counted(project: Project, tree: Path) -> None:
         with (tree / name).open("wb") as file:
             file.truncate(5 << 20)
     with Store(project.index) as store:
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
 
     with Index.open(project.index) as index:
         health = index.sources.health()
@@ -148,7 +148,7 @@ def test_unreadable_files_are_counted(project: Project, tree: Path) -> None:
     assert json.dumps([problem.message for problem in health.problems])
 
 
-class _InterruptBefore(Silence):
+class _InterruptBefore(SilentProgress):
     """A listener that behaves like a user who presses Ctrl-C when a task begins."""
 
     def __init__(self, description: str) -> None:

@@ -12,9 +12,9 @@ import pytest
 from framedex.index import Index, Store
 from framedex.index.ask.call import filters, totals
 from framedex.index.ask.capture.contents import boundary_totals, calls_of_boundary
-from framedex.index.read.subjects import AskedCapture
+from framedex.index.read.subjects import CaptureQuery
 from framedex.model import CallFilter, CallRow
-from framedex.progress import Advance, Silence
+from framedex.progress import AdvanceCallback, SilentProgress
 from tests.indexer.index.busy import busy_capture, record_of
 from tests.indexer.recorded import build_project
 from tests.oracle.whole_captures import add_whole
@@ -75,7 +75,7 @@ def passing(index: Index, wanted: CallFilter) -> list[CallRow]:
 
 
 def _passes(index: Index, call: CallRow, through: str | None) -> bool:
-    chains = index.calls.chains_of_stack(call.stack)
+    chains = index.calls.call_chains_of_stack(call.stack)
     return through is None or any(through in frame.function.name for frames in chains for frame in frames)
 
 
@@ -136,13 +136,13 @@ class _Task:
     advances: list[tuple[int, int]] = field(default_factory=list)
 
 
-class _Listener(Silence):
+class _Listener(SilentProgress):
     """Keeps what it is told."""
 
     def __init__(self) -> None:
         self.tasks: list[_Task] = []
 
-    def task(self, description: str, total: int | None) -> AbstractContextManager[Advance]:
+    def task(self, description: str, total: int | None) -> AbstractContextManager[AdvanceCallback]:
         assert description == "Reading calls" and total is not None
         self.tasks.append(_Task(total))
 
@@ -172,7 +172,7 @@ def test_percentiles_of_many_calls_are_within_a_hundredth(
 
 
 def test_pages_of_a_function_follow_each_other(index: Index) -> None:
-    asked = AskedCapture(index._reader, 1)
+    asked = CaptureQuery(index._reader, 1)
     for totals_of in boundary_totals(asked):
         every = [call for call in index.calls.find(CallFilter(capture=1)) if call.function == totals_of.function]
         assert totals_of.calls == len(every)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index
-from framedex.index.ask.name.matching import Fit, match_function, match_name
+from framedex.index.ask.name.matching import MatchQuality, match_function, match_name
 from framedex.index.file.paths import is_user_file
 from tests.indexer.recorded import build_project
 
@@ -21,34 +21,34 @@ def index(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Iterator[I
 
 
 def test_how_well_a_text_fits_a_name() -> None:
-    cases: list[tuple[str, str, Fit | None]] = [
-        ("Buffer", "Buffer", Fit.NAME),
-        ("Buffer", "buffer", Fit.ANY_CASE),
-        ("PJRT_Buffer_Destroy", "Buffer", Fit.WORDS),
-        ("CopyBuffer", "buffer", Fit.WORDS),
-        ("PJRT_Client_BufferFromHostBuffer", "fromhost", Fit.WORDS),
-        ("xla_ffi_call", "ffi_call", Fit.WORDS),
-        ("HTTPServer", "server", Fit.WORDS),
-        ("bufferpool", "buffer", Fit.BEGINNING),
-        ("PJRT_LoadedExecutable_Execute", "exec", Fit.WORD_BEGINNING),
-        ("rebuffered", "buffer", Fit.PART),
+    cases: list[tuple[str, str, MatchQuality | None]] = [
+        ("Buffer", "Buffer", MatchQuality.NAME),
+        ("Buffer", "buffer", MatchQuality.ANY_CASE),
+        ("PJRT_Buffer_Destroy", "Buffer", MatchQuality.WORDS),
+        ("CopyBuffer", "buffer", MatchQuality.WORDS),
+        ("PJRT_Client_BufferFromHostBuffer", "fromhost", MatchQuality.WORDS),
+        ("xla_ffi_call", "ffi_call", MatchQuality.WORDS),
+        ("HTTPServer", "server", MatchQuality.WORDS),
+        ("bufferpool", "buffer", MatchQuality.BEGINNING),
+        ("PJRT_LoadedExecutable_Execute", "exec", MatchQuality.WORD_BEGINNING),
+        ("rebuffered", "buffer", MatchQuality.PART),
         ("buffer", "pool", None),
         ("buffer", "", None),
-        ("İstanbul_put", "put", Fit.WORDS),
+        ("İstanbul_put", "put", MatchQuality.WORDS),
     ]
     for name, wanted, expected in cases:
         assert match_name(name, wanted) is expected
 
 
 def test_the_last_parts_of_a_functions_name_are_its_name() -> None:
-    cases: list[tuple[str, str, str, Fit]] = [
-        ("Trainer.step", "step", "step", Fit.NAME),
-        ("xla::Client::Compile", "Compile", "Client::Compile", Fit.NAME),
-        ("timed.<locals>.inner", "inner", "timed.inner", Fit.NAME),
-        ("timed.<locals>.inner", "inner", "timed.<locals>.inner", Fit.NAME),
-        ("Trainer.step", "step", "TRAINER.STEP", Fit.ANY_CASE),
-        ("Trainer.step", "step", "Trainer", Fit.WORDS),
-        ("Trainer.step", "step", "iner.step", Fit.PART),
+    cases: list[tuple[str, str, str, MatchQuality]] = [
+        ("Trainer.step", "step", "step", MatchQuality.NAME),
+        ("xla::Client::Compile", "Compile", "Client::Compile", MatchQuality.NAME),
+        ("timed.<locals>.inner", "inner", "timed.inner", MatchQuality.NAME),
+        ("timed.<locals>.inner", "inner", "timed.<locals>.inner", MatchQuality.NAME),
+        ("Trainer.step", "step", "TRAINER.STEP", MatchQuality.ANY_CASE),
+        ("Trainer.step", "step", "Trainer", MatchQuality.WORDS),
+        ("Trainer.step", "step", "iner.step", MatchQuality.PART),
     ]
     for name, short, wanted, expected in cases:
         assert match_function(name, short, wanted) is expected
@@ -99,7 +99,7 @@ def test_a_call_is_meant_by_a_function_that_it_went_through(index: Index) -> Non
     found = index.calls.latest("transfer")
 
     assert found is not None
-    chains = index.calls.chains_of_stack(found.stack)
+    chains = index.calls.call_chains_of_stack(found.stack)
     assert any(frame.function.name == "transfer" for chain in chains for frame in chain)
 
 

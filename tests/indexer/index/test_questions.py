@@ -10,8 +10,18 @@ import pytest
 from framedex.errors import FramedexError
 from framedex.index import Index, Store
 from framedex.index.write.records import CaptureRecord, FrameRecord
-from framedex.ingest import Namer
-from framedex.model import CallFilter, How, Language, MergeOutcome, Metadata, NativeFrame, Role, StopReason, Stops
+from framedex.ingest import CaptureFrameNamer
+from framedex.model import (
+    CallFilter,
+    FrameRole,
+    Language,
+    LocationEvidence,
+    MergeOutcome,
+    Metadata,
+    NativeFrame,
+    StopReason,
+    StopReasons,
+)
 from framedex.plaintext import restore
 from framedex.tracetext import format_trace
 from tests.indexer.recorded import Project
@@ -93,7 +103,10 @@ def test_a_trace_crosses_from_python_into_inlined_native_code(project: Project) 
     ]
     assert shown[7][2], "the function inlined into allocate is a frame of its own"
     assert trace.frames[1].location is not None
-    assert (trace.frames[1].location.line, trace.frames[1].location.how) == (project.line("transfer(1)"), How.EXACT)
+    assert (trace.frames[1].location.line, trace.frames[1].location.how) == (
+        project.line("transfer(1)"),
+        LocationEvidence.EXACT,
+    )
 
 
 def test_an_unmerged_stack_is_two_stacks_with_the_reason(project: Project) -> None:
@@ -124,7 +137,7 @@ def test_a_line_tells_its_calls_where_they_went_and_where_they_came_from(project
     assert summary.boundaries == ((BOUNDARY, 1, 900), ("PJRT_Error_Destroy", 1, 0))
     assert [(function.name, calls) for function, calls in summary.callers] == [("<module>", 2)]
     assert {"type": "F32", "dims": [2, 3], "bytes": 24} in summary.arguments
-    assert summary.hows == (How.EXACT,)
+    assert summary.hows == (LocationEvidence.EXACT,)
     assert index.line(str(project.program), 3).summary() is None
     assert index.line("/no/such/file.py", 3).summary() is None
 
@@ -238,7 +251,7 @@ def test_an_open_index_answers_from_what_another_process_writes(project: Project
 def test_interpreter_and_glue_frames_are_passed_over_unless_asked_for(project: Project) -> None:
     """Given a stack put -> glue::convert -> boundary whose middle is interpreter, then put's callee is the boundary."""
     with Store(project.index) as store:
-        frames, _ = Namer().name_frames(project.capture)
+        frames, _ = CaptureFrameNamer().name_frames(project.capture)
         hidden = [tuple(_as_interpreter(record) for record in group) for group in frames]
         add_whole(store, CaptureRecord(project.capture, 1.0, "demo", hidden))
     index = Index.open(project.index)
@@ -262,7 +275,7 @@ def test_interpreter_and_glue_frames_are_passed_over_unless_asked_for(project: P
 def _as_interpreter(record: FrameRecord) -> FrameRecord:
     if record.function.name != "glue::convert":
         return record
-    return replace(record, function=replace(record.function, role=Role.INTERPRETER))
+    return replace(record, function=replace(record.function, role=FrameRole.INTERPRETER))
 
 
 def test_the_arguments_of_a_line_prefer_those_that_tell_a_shape(project: Project) -> None:
@@ -279,7 +292,7 @@ def test_the_arguments_of_a_line_prefer_those_that_tell_a_shape(project: Project
 
 
 def test_why_a_capture_and_a_stack_are_not_whole_is_kept_as_it_was_recorded(project: Project) -> None:
-    stops = Stops((StopReason.LIMIT, StopReason.NO_FILE), threads=2, missing_calls=7, lacks_threads=True)
+    stops = StopReasons((StopReason.LIMIT, StopReason.NO_FILE), threads=2, missing_calls=7, lacks_threads=True)
     deep = tuple(replace(stack, is_truncated=True) for stack in project.capture.stacks)
     index = project.ingest(capture=project.again("stopped", stops=stops, stacks=deep))
 

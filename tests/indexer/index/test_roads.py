@@ -8,7 +8,7 @@ import pytest
 
 from framedex.index import Index
 from framedex.index.ask.line import roads as line_roads
-from framedex.model import FrameRow, Road
+from framedex.model import FrameRow, StackPath
 from tests.server.roads import Roads, record_roads
 
 
@@ -21,7 +21,7 @@ def everything(frame: FrameRow) -> bool:
     return True
 
 
-def names(roads: list[Road]) -> list[tuple[str, int]]:
+def names(roads: list[StackPath]) -> list[tuple[str, int]]:
     return [(road.target.function.name, road.target.location.line if road.target.location else 0) for road in roads]
 
 
@@ -51,7 +51,7 @@ def test_frames_that_are_not_wanted_are_passed_over(recorded: Roads) -> None:
         )
 
     assert names(roads) == [("runtime::ToHostBuffer", 40)]
-    assert not roads[0].goes_on
+    assert not roads[0].has_more_frames
 
 
 def test_a_line_without_recorded_calls_has_no_roads(recorded: Roads) -> None:

@@ -16,7 +16,7 @@ from framedex import open_index
 from framedex.errors import FramedexError
 from framedex.index import Index, Store
 from framedex.index.write.records import CaptureRecord
-from framedex.model import Counted, Metadata
+from framedex.model import CaptureScope, Metadata
 from tests.indexer.index.busy import busy_capture, record_of
 from tests.indexer.recorded import Project, build_project
 from tests.oracle.whole_captures import add_whole
@@ -114,7 +114,7 @@ def _lines(project: Project) -> Iterator[tuple[str, int]]:
 
 
 def test_a_line_is_answered_from_the_latest_run_that_executed_it(project: Project, indexed: Path) -> None:
-    with Index.open(indexed, counted=Counted.LATEST) as latest:
+    with Index.open(indexed, counted=CaptureScope.LATEST) as latest:
         ids = {}
         for path, line in _lines(project):
             answer = latest.line(path, line).answer_of()
@@ -128,7 +128,7 @@ def test_a_line_is_answered_from_the_latest_run_that_executed_it(project: Projec
 
 def test_a_step_from_an_older_stack_stays_on_that_stack(project: Project, indexed: Path) -> None:
     program = str(project.program)
-    with Index.open(indexed, counted=Counted.LATEST) as index, index.restrict_to_captures([OLD]) as old:
+    with Index.open(indexed, counted=CaptureScope.LATEST) as index, index.restrict_to_captures([OLD]) as old:
         (road, *_) = index.line(program, project.line("transfer(2)")).roads_inward(lambda frame: True)
         assert road.target.location is not None
         at = program, road.target.location.line
@@ -142,11 +142,11 @@ def test_a_step_from_an_older_stack_stays_on_that_stack(project: Project, indexe
 
 def test_an_answer_names_its_captures_and_mentions_others(project: Project, indexed: Path) -> None:
     program = str(project.program)
-    with Index.open(indexed, counted=Counted.LATEST) as index:
+    with Index.open(indexed, counted=CaptureScope.LATEST) as index:
         newer = index.line(program, project.line("transfer(1)")).answer_of()
         older = index.line(program, project.line("transfer(2)")).answer_of()
-        assert (newer.counted, newer.among, newer.has_others) == (Counted.LATEST, 3, True)
-        assert (older.counted, older.has_others) == (Counted.LATEST, False)
+        assert (newer.counted, newer.among, newer.has_others) == (CaptureScope.LATEST, 3, True)
+        assert (older.counted, older.has_others) == (CaptureScope.LATEST, False)
         assert [capture.id for capture in index.file(program).answer_of().captures] == [NEW, BESIDE]
     with Index.open(indexed) as index:
         assert [capture.id for capture in index.line(program, 1).answer_of().captures] == [OLD, NEW, BESIDE]
@@ -154,7 +154,7 @@ def test_an_answer_names_its_captures_and_mentions_others(project: Project, inde
 
 def test_marks_and_functions_come_from_the_latest_run_of_the_file(project: Project, indexed: Path) -> None:
     program = str(project.program)
-    with Index.open(indexed, counted=Counted.LATEST) as index, index.restrict_to_captures([NEW, BESIDE]) as alone:
+    with Index.open(indexed, counted=CaptureScope.LATEST) as index, index.restrict_to_captures([NEW, BESIDE]) as alone:
         assert index.file(program).marks(1, 99) == alone.file(program).marks(1, 99)
         lines = [mark.line for mark in index.file(program).marks(1, 99)]
         assert project.line("transfer(1)") in lines and project.line("transfer(2)") not in lines
@@ -162,7 +162,7 @@ def test_marks_and_functions_come_from_the_latest_run_of_the_file(project: Proje
 
 
 def test_functions_by_name_come_from_the_latest_run_with_a_match(indexed: Path) -> None:
-    with Index.open(indexed, counted=Counted.LATEST) as index, index.restrict_to_captures([NEW, BESIDE]) as alone:
+    with Index.open(indexed, counted=CaptureScope.LATEST) as index, index.restrict_to_captures([NEW, BESIDE]) as alone:
         asked, functions = index.functions.restrict_to_latest_run(index.functions.find("transfer"))
         assert [capture.id for capture in asked.answer_of(functions).captures] == [NEW, BESIDE]
         (function,) = functions
@@ -175,7 +175,7 @@ def test_the_latest_capture_is_by_time_in_any_order_of_indexing(
     project: Project, records: list[CaptureRecord], tmp_path: Path
 ) -> None:
     in_order, reverse = (
-        Index.open(_written(tmp_path / name, these), counted=Counted.LATEST)
+        Index.open(_written(tmp_path / name, these), counted=CaptureScope.LATEST)
         for name, these in (("a.db", records), ("b.db", [records[1], records[2], records[0]]))
     )
     with in_order, reverse:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index, Store
-from framedex.ingest import Silence, find_sources, rebuild_index
+from framedex.ingest import SilentProgress, find_sources, rebuild_index
 from framedex.model import FoundSymbol
 from tests.indexer.recorded import STRIPPED_SOURCE, Project
 
@@ -109,7 +109,7 @@ def test_a_changed_file_changes_what_is_found(project: Project, index: Index, tr
     (tree / "store.cc").write_text("namespace store { void Shrink() {} }\n")
 
     with Store(project.index) as store:
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
 
     assert index.names.symbols("CopyBuffer") == []
     assert _names(index.names.symbols("shrink")) == ["store::Shrink"]
@@ -118,6 +118,6 @@ def test_a_changed_file_changes_what_is_found(project: Project, index: Index, tr
 def test_an_index_that_is_made_anew_finds_the_same(project: Project, index: Index) -> None:
     before = _names(index.names.symbols("Grow"))
 
-    rebuild_index(project.index, [], [], Silence())
+    rebuild_index(project.index, [], [], SilentProgress())
 
     assert _names(index.names.symbols("Grow")) == before

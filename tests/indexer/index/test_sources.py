@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index, Store
-from framedex.ingest import Namer, Silence, TreeReport, find_sources
-from framedex.model import How, Location
+from framedex.ingest import CaptureFrameNamer, SilentProgress, TreeReport, find_sources
+from framedex.model import Location, LocationEvidence
 from tests.indexer.recorded import STRIPPED_SOURCE, Project
 from tests.oracle.whole_captures import add_capture
 
@@ -33,7 +33,7 @@ def test_definitions_found_later_attach_to_frames_already_indexed(project: Proje
     _update(project, tree)
 
     with Index.open(project.index) as index:
-        assert _convert(index) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
+        assert _convert(index) == Location(str(tree / "glue.cc"), 2, LocationEvidence.DEFINITION)
         assert index.file(str(tree / "glue.cc")).recorded_lines() == {2: 4}
         assert index.line(str(tree / "glue.cc"), 2).summary() is not None
 
@@ -46,7 +46,7 @@ def test_a_root_is_stored_and_a_changed_file_moves_its_frames(project: Project, 
 
     assert report.parsed == 1
     with Index.open(project.index) as index:
-        assert _convert(index) == Location(str(tree / "glue.cc"), 4, How.DEFINITION)
+        assert _convert(index) == Location(str(tree / "glue.cc"), 4, LocationEvidence.DEFINITION)
         assert index.file(str(tree / "glue.cc")).recorded_lines() == {4: 4}
 
 
@@ -96,7 +96,7 @@ def test_a_missing_root_is_reported_and_keeps_its_definitions(project: Project, 
 
     assert any(str(tree) in problem for problem in report.problems)
     with Index.open(project.index) as index:
-        assert _convert(index) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
+        assert _convert(index) == Location(str(tree / "glue.cc"), 2, LocationEvidence.DEFINITION)
 
 
 def test_two_matching_definitions_are_both_shown(project: Project, tree: Path) -> None:
@@ -109,7 +109,7 @@ def test_two_matching_definitions_are_both_shown(project: Project, tree: Path) -
 
     assert trace is not None
     frame = trace.frames[4]
-    assert frame.location is not None and frame.location.how is How.CANDIDATES
+    assert frame.location is not None and frame.location.how is LocationEvidence.CANDIDATES
     places = {frame.location.path, *(candidate.path for candidate in frame.candidates)}
     assert places == {str(tree / "some.cc"), str(tree / "other.cc")}
 
@@ -123,19 +123,19 @@ def test_files_that_frames_point_to_are_read_without_a_root(project: Project) ->
     assert main.end_line == project.line("transfer(2)")
     assert allocate.location is not None
     assert allocate.location.path == str(project.library_source)
-    assert allocate.location.how is How.DEFINITION
+    assert allocate.location.how is LocationEvidence.DEFINITION
 
 
 def test_a_new_capture_finds_definitions_read_before(project: Project, tree: Path) -> None:
     with Store(project.index) as store:
         with store.transaction():
             store.sources.add_root(str(tree))
-        find_sources(store, Silence())
-        add_capture(store, project.capture, Namer())
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
+        add_capture(store, project.capture, CaptureFrameNamer())
+        find_sources(store, SilentProgress())
 
     with Index.open(project.index) as index:
-        assert _convert(index) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
+        assert _convert(index) == Location(str(tree / "glue.cc"), 2, LocationEvidence.DEFINITION)
 
 
 def test_frames_of_a_changed_library_keep_module_and_offset_with_a_reason(project: Project, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def _update(project: Project, *roots: Path) -> TreeReport:
         with store.transaction():
             for root in roots:
                 store.sources.add_root(str(root))
-        return find_sources(store, Silence())
+        return find_sources(store, SilentProgress())
 
 
 def _rewrite(path: Path, text: str) -> None:
@@ -203,4 +203,4 @@ def test_a_source_file_with_an_undecodable_name_is_skipped_and_reported(project:
 
     assert any("odd" in problem and "not valid UTF-8" in problem for problem in report.problems)
     with Index.open(project.index) as index:
-        assert _convert(index) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
+        assert _convert(index) == Location(str(tree / "glue.cc"), 2, LocationEvidence.DEFINITION)

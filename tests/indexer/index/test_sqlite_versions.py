@@ -17,7 +17,7 @@ def reading(path: Path) -> sqlite3.Connection:
 
 
 def writing(path: Path) -> sqlite3.Connection:
-    return database.connect_writing(path, database.Patience())
+    return database.connect_writing(path, database.LockTimeout())
 
 
 @pytest.mark.parametrize("connect", [reading, writing])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index
-from framedex.model import FunctionRow, How, Location, Stale
+from framedex.model import FunctionRow, Location, LocationEvidence, Staleness
 from tests.gitrepository import commit_all
 from tests.indexer.forgotten import forget_texts
 from tests.indexer.recorded import PROGRAM, STRIPPED_SOURCE, Project, build_library, build_project
@@ -44,16 +44,18 @@ def tracked(project: Project) -> Project:
 
 def test_an_unchanged_file_has_nothing_stale(project: Project) -> None:
     with project.ingest() as index:
-        assert places(index, "transfer") == [Location(str(project.program), 2, How.EXACT)]
+        assert places(index, "transfer") == [Location(str(project.program), 2, LocationEvidence.EXACT)]
 
 
 def test_lines_move_with_the_text_where_git_has_the_old_one(tracked: Project) -> None:
     with tracked.ingest() as index:
         edit(tracked.program, "import os\n\n" + PROGRAM)
 
-        assert places(index, "transfer") == [Location(str(tracked.program), 4, How.EXACT, None, Stale.MOVED, 2)]
+        assert places(index, "transfer") == [
+            Location(str(tracked.program), 4, LocationEvidence.EXACT, None, Staleness.MOVED, 2)
+        ]
         (put,) = (found for found in index.line(str(tracked.program), 8).functions() if found.name == "put")
-        assert put.location == Location(str(tracked.program), 7, How.EXACT, None, Stale.MOVED, 5)
+        assert put.location == Location(str(tracked.program), 7, LocationEvidence.EXACT, None, Staleness.MOVED, 5)
 
 
 def test_a_changed_line_has_no_answer(tracked: Project) -> None:
@@ -61,16 +63,18 @@ def test_a_changed_line_has_no_answer(tracked: Project) -> None:
         edit(tracked.program, PROGRAM.replace("return put(value)", "return put(value + 1)"))
 
         (transfer,) = places(index, "transfer")
-        assert transfer == Location(str(tracked.program), 2, How.EXACT, None, Stale.GONE, 2)
+        assert transfer == Location(str(tracked.program), 2, LocationEvidence.EXACT, None, Staleness.GONE, 2)
         assert transfer.recorded_text == "return put(value)"
-        assert places(index, "put") == [Location(str(tracked.program), 6, How.EXACT)]
+        assert places(index, "put") == [Location(str(tracked.program), 6, LocationEvidence.EXACT)]
 
 
 def test_lines_move_with_the_text_that_the_index_stores(project: Project) -> None:
     with project.ingest() as index:
         edit(project.program, "import os\n\n" + PROGRAM)
 
-        assert places(index, "transfer") == [Location(str(project.program), 4, How.EXACT, None, Stale.MOVED, 2)]
+        assert places(index, "transfer") == [
+            Location(str(project.program), 4, LocationEvidence.EXACT, None, Staleness.MOVED, 2)
+        ]
 
 
 def test_no_line_answers_if_the_recorded_text_is_not_known(project: Project) -> None:
@@ -78,7 +82,9 @@ def test_no_line_answers_if_the_recorded_text_is_not_known(project: Project) -> 
         forget_texts(project.index)
         edit(project.program, "import os\n\n" + PROGRAM)
 
-        assert places(index, "transfer") == [Location(str(project.program), 2, How.EXACT, None, Stale.UNKNOWN)]
+        assert places(index, "transfer") == [
+            Location(str(project.program), 2, LocationEvidence.EXACT, None, Staleness.UNKNOWN)
+        ]
         file = index.file(str(project.program))
         assert (file.marks(1, 100), file.recorded_lines(), file.functions()) == ([], {}, [])
         assert all(not index.line(str(project.program), line).stacks() for line in range(1, 12))
@@ -91,14 +97,14 @@ def test_a_file_that_was_changed_before_it_was_indexed_is_unknown(tracked: Proje
 
     with tracked.ingest() as index:
         (place,) = places(index, "transfer")
-        assert place is not None and (place.line, place.stale) == (2, Stale.UNKNOWN)
+        assert place is not None and (place.line, place.stale) == (2, Staleness.UNKNOWN)
 
 
 def test_a_touched_file_is_not_stale(tracked: Project) -> None:
     with tracked.ingest() as index:
         edit(tracked.program, PROGRAM)
 
-        assert places(index, "transfer") == [Location(str(tracked.program), 2, How.EXACT)]
+        assert places(index, "transfer") == [Location(str(tracked.program), 2, LocationEvidence.EXACT)]
 
 
 @pytest.mark.parametrize("is_installed", [False, True])
@@ -120,7 +126,7 @@ def test_a_source_newer_than_its_binary_is_known_if_one_installer_wrote_both(
         trace = index.calls.trace(1)
         assert trace is not None
         found = [each.location for each in trace.frames if each.location and each.location.path.endswith("runtime.cc")]
-        assert {place.stale for place in found} == {None if is_installed else Stale.UNKNOWN}
+        assert {place.stale for place in found} == {None if is_installed else Staleness.UNKNOWN}
 
 
 def test_lines_refer_to_the_version_that_was_recorded_last(tracked: Project) -> None:
@@ -128,11 +134,13 @@ def test_lines_refer_to_the_version_that_was_recorded_last(tracked: Project) -> 
         edit(tracked.program, PROGRAM + "\n# the end\n")
     commit_all(tracked.folder)
     with tracked.ingest(capture=tracked.again("second")) as index:
-        assert places(index, "transfer") == [Location(str(tracked.program), 2, How.EXACT)]
+        assert places(index, "transfer") == [Location(str(tracked.program), 2, LocationEvidence.EXACT)]
         edit(tracked.program, PROGRAM)  # as the first recording had it
 
         edit(tracked.program, "\n" + PROGRAM)
-        assert places(index, "transfer") == [Location(str(tracked.program), 3, How.EXACT, None, Stale.MOVED, 2)]
+        assert places(index, "transfer") == [
+            Location(str(tracked.program), 3, LocationEvidence.EXACT, None, Staleness.MOVED, 2)
+        ]
 
 
 def test_queries_about_a_line_refer_to_the_current_line(tracked: Project) -> None:
@@ -156,11 +164,15 @@ def test_definitions_move_from_where_they_were_indexed(project: Project) -> None
     (tree / "glue.cc").write_text(STRIPPED_SOURCE)
     commit_all(tree)
     with project.ingest(tree) as index:
-        assert function(index, "glue::convert").location == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
+        assert function(index, "glue::convert").location == Location(
+            str(tree / "glue.cc"), 2, LocationEvidence.DEFINITION
+        )
         edit(tree / "glue.cc", "// new\n" + STRIPPED_SOURCE)
 
         found = function(index, "glue::convert")
-        assert found.location == Location(str(tree / "glue.cc"), 3, How.DEFINITION, None, Stale.MOVED, 2)
+        assert found.location == Location(
+            str(tree / "glue.cc"), 3, LocationEvidence.DEFINITION, None, Staleness.MOVED, 2
+        )
         assert found.end_line == 3
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from framedex.index import Index, Store
 from framedex.index.ask.capture import timeline
-from framedex.model import Activity, CallFilter, Function, Timeline
+from framedex.model import CallActivity, CallFilter, Function, Timeline
 from tests.indexer.index.busy import busy_capture, record_of
 from tests.indexer.recorded import Project
 from tests.oracle.whole_captures import add_whole
@@ -27,7 +27,7 @@ def busy(project: Project, tmp_path: Path) -> Iterator[Index]:
         yield index
 
 
-def spans(found: Timeline, thread: int, activity: Activity) -> list[tuple[int, int, float]]:
+def spans(found: Timeline, thread: int, activity: CallActivity) -> list[tuple[int, int, float]]:
     """Where a thread has something of an activity: from and to which ms, and the share of it there."""
     width = (found.end - found.start) / timeline.SLICES
     shares = found.threads[thread].shares[activity]
@@ -57,10 +57,10 @@ def test_calls_stand_where_they_were_by_what_they_are_for(project: Project) -> N
     found = project.ingest(capture=project.again("timed", calls=calls, functions=functions)).capture(1).timeline()
 
     assert (found.start, found.end, found.is_sampled) == (0, 600 * MS, False)
-    assert spans(found, 0, Activity.COMPILE) == [(0, 200, 1.0)]
-    assert spans(found, 0, Activity.RUN) == [(300, 600, 1.0)]
-    assert spans(found, 0, Activity.OTHER) == []
-    assert spans(found, 1, Activity.TRANSFER) == [(400, 600, 1.0)]
+    assert spans(found, 0, CallActivity.COMPILE) == [(0, 200, 1.0)]
+    assert spans(found, 0, CallActivity.RUN) == [(300, 600, 1.0)]
+    assert spans(found, 0, CallActivity.OTHER) == []
+    assert spans(found, 1, CallActivity.TRANSFER) == [(400, 600, 1.0)]
     assert [thread.busy for thread in found.threads] == [500 * MS, 200 * MS]
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from framedex.index import Index, Store
 from framedex.index.read import subjects
-from framedex.ingest import Silence, find_sources
-from framedex.model import CallFilter, Stale
+from framedex.ingest import SilentProgress, find_sources
+from framedex.model import CallFilter, Staleness
 from framedex.path_resolution.files import PathRule
 from tests.indexer.unplaced import index_without_sources
 from tests.running import PROGRAMS, run
@@ -121,7 +121,7 @@ def test_a_stack_stands_where_its_statements_are_now(recorded: Recorded) -> None
             assert trace is not None
             for frame in trace.frames:
                 place = frame.location
-                if place is not None and place.path == str(recorded.program) and place.stale is not Stale.GONE:
+                if place is not None and place.path == str(recorded.program) and place.stale is not Staleness.GONE:
                     then = (FIRST if call.capture == 1 else SECOND).splitlines()[frame.line - 1]
                     assert lines[place.line - 1] == then
 
@@ -139,7 +139,7 @@ def test_recordings_of_one_text_stay_one_state_where_the_file_is_elsewhere_here(
         index_without_sources(tmp_path / "index.db", capture)
         with Store(tmp_path / "index.db") as store:
             store.sources.replace_path_rules([PathRule(str(build), here)])
-            find_sources(store, Silence())
+            find_sources(store, SilentProgress())
             states = store.sources.connection.execute(
                 "SELECT DISTINCT version FROM line_calls WHERE file = (SELECT id FROM files WHERE path = ?)"
                 " UNION SELECT fr.version FROM frames fr JOIN files f ON f.id = fr.file WHERE f.path = ?1",
@@ -163,7 +163,7 @@ def test_lines_of_programs_keep_their_states_where_the_file_is_elsewhere_here(tm
     index_without_sources(tmp_path / "index.db", *captures)
     with Store(tmp_path / "index.db") as store:
         store.sources.replace_path_rules([PathRule(str(build), here)])
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
     recorded = Recorded(here / "program.py", tmp_path / "index.db")
     with Index.open(recorded.index) as index:
         marks = index.file(str(recorded.program)).program_marks()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from framedex.index.file.schema import create_schema
-from framedex.index.write.costs.activity import Activity
-from framedex.index.write.costs.waits import Unseen, find_unseen_waits
+from framedex.index.write.costs.activity import CaptureActivity
+from framedex.index.write.costs.waits import PossibleWaits, find_unseen_waits
 from framedex.index.write.programs import EXECUTE_FUNCTION
 
 MS = 1_000_000
@@ -20,21 +20,21 @@ KINDS = {
     RUN: (EXECUTE_FUNCTION, 1),
     DESTROY: ("PJRT_Event_Destroy", 2),
 }  # by thread
-NONE = Unseen(0, 0, 0)
+NONE = PossibleWaits(0, 0, 0)
 Times = tuple[tuple[int, int], ...]  # kinds of calls, and when they begin (ms): each takes 1 ms
 
-CASES: dict[str, tuple[Times, Unseen]] = {
+CASES: dict[str, tuple[Times, PossibleWaits]] = {
     "the next call follows the end": (
         ((OTHER, 0), (RUN, 2), (DESTROY, 303), (OTHER, 304)),
-        Unseen(301 * MS, 1, 2),
+        PossibleWaits(301 * MS, 1, 2),
     ),
     "calls while the program runs": (
         ((RUN, 0), (OTHER, 20), (DESTROY, 301), (OTHER, 302)),
-        Unseen(281 * MS, 1, 2),
+        PossibleWaits(281 * MS, 1, 2),
     ),
     "the end is noticed late": (
         ((RUN, 0), (OTHER, 290), (DESTROY, 301), (OTHER, 330)),
-        Unseen(289 * MS, 1, 1),
+        PossibleWaits(289 * MS, 1, 1),
     ),
     "the next call is long after the end": (((RUN, 0), (DESTROY, 101), (OTHER, 300)), NONE),
     "calls all the time": ((*((RUN if ms == 0 else OTHER, ms) for ms in range(0, 300, 5)), (DESTROY, 301)), NONE),
@@ -45,12 +45,14 @@ CASES: dict[str, tuple[Times, Unseen]] = {
 
 
 @pytest.mark.parametrize(("calls", "expected"), CASES.values(), ids=CASES)
-def test_a_gap_around_the_end_of_a_program_is_an_unseen_wait(tmp_path: Path, calls: Times, expected: Unseen) -> None:
+def test_a_gap_around_the_end_of_a_program_is_an_unseen_wait(
+    tmp_path: Path, calls: Times, expected: PossibleWaits
+) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
         create_schema(connection)
         _write_calls(connection, tmp_path, calls)
 
-        assert find_unseen_waits(Activity.read(connection, 1)) == expected
+        assert find_unseen_waits(CaptureActivity.read(connection, 1)) == expected
 
 
 def _write_calls(connection: sqlite3.Connection, capture: Path, calls: Times) -> None:

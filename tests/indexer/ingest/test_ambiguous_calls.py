@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from framedex.binaries import Binary
-from framedex.model import FrameRow, How
+from framedex.model import FrameRow, LocationEvidence
 from tests.indexer.ingest.test_call_lines import address_of, capture_of, exact_lines, frames_of
 from tests.indexer.recorded import Project
 
@@ -113,7 +113,7 @@ def frame(built: Path, project: Project, caller: str, number: int, callee: str) 
     library = built / "without.so"
     code = Binary.open(library).code_around(address_of(library, caller))
     assert code is not None
-    returns_to = [call.returns_to for call in code.calls if call.returns_to][number]
+    returns_to = [call.return_address for call in code.calls if call.return_address][number]
     capture = capture_of(project.capture, library, [(returns_to, address_of(library, callee))])
     (found,) = frames_of(project.ingest(built / "tree", capture=capture))
     return found, exact_lines(built / "with.so", [returns_to])[returns_to]
@@ -130,7 +130,7 @@ def test_a_call_through_a_table_is_distinguished_from_other_table_calls(
     found, truth = frame(built, project, DAY, number, callee)
 
     assert found.location is not None and found.location.line == truth
-    assert found.location.how is (How.SINGLE if callee == RING else How.RANKED)
+    assert found.location.how is (LocationEvidence.SINGLE if callee == RING else LocationEvidence.RANKED)
     assert [other.line for other in found.candidates] == ([] if callee == RING else [12 - truth])
 
 
@@ -139,7 +139,9 @@ def test_a_tail_call_is_not_a_candidate_for_other_frames(built: Path, project: P
     found, truth = frame(built, project, LAST, 0, CLOSE)
 
     assert found.location is not None
-    assert (found.location.line, found.location.how) == (truth, How.RANKED) == (13, How.RANKED)
+    assert (
+        (found.location.line, found.location.how) == (truth, LocationEvidence.RANKED) == (13, LocationEvidence.RANKED)
+    )
 
 
 def test_calls_in_a_lambda_and_in_its_function_are_both_candidates(built: Path, project: Project) -> None:
@@ -147,7 +149,7 @@ def test_calls_in_a_lambda_and_in_its_function_are_both_candidates(built: Path, 
     the only one."""
     placed = [frame(built, project, AGAIN, number, PRICE)[0] for number in (0, 1)]
 
-    assert [each.location.how for each in placed if each.location] == [How.RANKED, How.RANKED]
+    assert [each.location.how for each in placed if each.location] == [LocationEvidence.RANKED, LocationEvidence.RANKED]
     assert all({each.location.line, *(c.line for c in each.candidates)} == {17, 19} for each in placed if each.location)
 
 
@@ -157,11 +159,11 @@ def test_a_call_that_the_machine_code_has_more_often_than_it_is_written_is_not_t
     """Given an operator used once in the function and once in an inlined function, then no line is certain."""
     placed = [frame(built, project, BILL, number, WRITE)[0] for number in (0, 1)]
 
-    assert [each.location.how for each in placed if each.location] == [How.RANKED, How.RANKED]
+    assert [each.location.how for each in placed if each.location] == [LocationEvidence.RANKED, LocationEvidence.RANKED]
 
 
 def test_a_pointer_of_an_object_is_not_taken_for_the_function_of_its_name(built: Path, project: Project) -> None:
     """Given a call, and a call through a structure's pointer of the same name, then the call has one line."""
     found, truth = frame(built, project, TURN, 1, LOCK)
 
-    assert found.location is not None and (found.location.line, found.location.how) == (truth, How.SINGLE)
+    assert found.location is not None and (found.location.line, found.location.how) == (truth, LocationEvidence.SINGLE)

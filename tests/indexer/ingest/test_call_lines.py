@@ -12,7 +12,7 @@ import pytest
 
 from framedex.binaries import Binary
 from framedex.captures import fingerprint_of
-from framedex.model import Calls, Capture, FrameRow, How, Module, NativeFrame, Stack
+from framedex.model import Calls, Capture, FrameRow, LocationEvidence, Module, NativeFrame, Stack
 from tests.indexer.recorded import Project
 
 SOURCE = """\
@@ -67,18 +67,18 @@ def test_a_frame_is_on_the_line_that_debug_information_has(built: Path, project:
     assert found == truth and len(truth) == 7
     hows = {(frame.function.name, frame.location.how) for frame in frames if frame.location}
     assert hows == {
-        ("shop::total", How.SINGLE),
-        ("shop::hidden", How.SINGLE),
-        ("shop::hidden", How.INLINED_HOP),
-        ("shop::twice", How.SINGLE),
-        ("shop::twice", How.RANKED),
+        ("shop::total", LocationEvidence.SINGLE),
+        ("shop::hidden", LocationEvidence.SINGLE),
+        ("shop::hidden", LocationEvidence.INLINED_HOP),
+        ("shop::twice", LocationEvidence.SINGLE),
+        ("shop::twice", LocationEvidence.RANKED),
     }
 
 
 def test_the_other_lines_that_it_can_be_are_kept(built: Path, project: Project) -> None:
     frames = indexed(built, project, "without.so")
 
-    ranked = [frame for frame in frames if frame.location and frame.location.how is How.RANKED]
+    ranked = [frame for frame in frames if frame.location and frame.location.how is LocationEvidence.RANKED]
 
     assert [[other.line for other in frame.candidates] for frame in ranked] == [[19], [17]]
 
@@ -96,7 +96,7 @@ def test_without_the_binary_the_calls_by_name_are_candidates_still(
     index = project.ingest(built / "tree", capture=capture)
 
     lines = {(frame.function.name, frame.location.how) for frame in frames_of(index) if frame.location}
-    assert ("shop::total", How.SINGLE) in lines and ("shop::twice", How.RANKED) in lines
+    assert ("shop::total", LocationEvidence.SINGLE) in lines and ("shop::twice", LocationEvidence.RANKED) in lines
 
 
 def indexed(built: Path, project: Project, library: str) -> list[FrameRow]:
@@ -112,7 +112,7 @@ def calls_between_functions(library: Path) -> list[tuple[int, int]]:
     for name in ("total", "hidden", "twice"):
         code = binary.code_around(address_of(library, f"_ZN4shop{len(name)}{name}Ei"))
         assert code is not None
-        calls += [(call.returns_to, call.target) for call in code.calls if binary.function_at(call.target)]
+        calls += [(call.return_address, call.target) for call in code.calls if binary.function_at(call.target)]
     return calls
 
 

@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from framedex.captures import read_capture
 from framedex.commands.main import cli
 from framedex.index import Index, Store
-from framedex.ingest import Namer
-from framedex.model import CallFilter, CallRow, Language, LinkHow, Trace
+from framedex.ingest import CaptureFrameNamer
+from framedex.model import CallFilter, CallRow, Language, LinkEvidence, Trace
 from framedex.tracetext import format_trace
 from tests.indexer.ingest.compiling import recorded_compiling
 from tests.indexer.unplaced import index_without_sources
@@ -85,7 +85,7 @@ def test_every_compilation_is_linked_to_the_requesting_function(compiled: Compil
                 assert found.dispatched == ()
                 continue
             (dispatch,) = found.dispatched
-            assert dispatch.how is LinkHow.HANDED_OVER
+            assert dispatch.how is LinkEvidence.HANDED_OVER
             tid = compiled.truth[name]
             assert dispatch.thread == "main" if name == "here" else dispatch.thread.endswith(f"({tid})")
             assert name in {frame.function.name for frame in dispatch.frames}
@@ -101,7 +101,7 @@ def test_a_certain_link_never_points_to_a_thread_without_a_request(compiled: Com
     for call in compiled.index.calls.with_object_names(compiled.index.calls.find(CallFilter())):
         for made in asked.keys() & {value for value in call.objects.values() if isinstance(value, str)}:
             for dispatch in compiled.trace(call).dispatched:
-                if dispatch.how in (LinkHow.HANDED_OVER, LinkHow.BETWEEN):
+                if dispatch.how in (LinkEvidence.HANDED_OVER, LinkEvidence.BETWEEN):
                     assert asked[made] in {frame.function.name for frame in dispatch.frames}, (call, dispatch.how)
 
 
@@ -111,7 +111,7 @@ def test_no_stack_gets_frames_of_another_thread(compiled: Compiled, step: int) -
     for call in compiled.index.calls.find(CallFilter())[::step]:
         found = compiled.trace(call)
         if found.dispatched:
-            told = all(dispatch.how is LinkHow.TOLD for dispatch in found.dispatched)
+            told = all(dispatch.how is LinkEvidence.TOLD for dispatch in found.dispatched)
             assert told or not _has_python(found)
 
 
@@ -119,7 +119,7 @@ def test_the_line_from_jax_is_shown_and_is_on_the_stack(compiled: Compiled) -> N
     for call in compiled.index.calls.find(CallFilter(function="PJRT_LoadedExecutable_Execute")):
         found = compiled.trace(call)
         (dispatch,) = found.dispatched
-        assert dispatch.how is LinkHow.TOLD
+        assert dispatch.how is LinkEvidence.TOLD
         assert dispatch.location is not None
         assert dispatch.location.path == str(SOURCE)
         assert dispatch.location in {frame.location for frame in found.frames}
@@ -140,7 +140,7 @@ def test_a_capture_that_is_read_again_has_each_link_once(compiled: Compiled, tmp
     capture = read_capture(folder)
     with Store(tmp_path / "index.db") as store:
         for signature in ("some", "more"):
-            add_capture(store, capture, Namer(), signature)
+            add_capture(store, capture, CaptureFrameNamer(), signature)
     assert _links(tmp_path / "index.db") == _links(compiled.path)
     again = Index.open(tmp_path / "index.db")
     for text in ("program(number)(", "program(3)(x)"):

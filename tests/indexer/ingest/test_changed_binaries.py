@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from framedex.binaries import Binary, Contents, state_of
+from framedex.binaries import Binary, DigestCache, state_of
 from framedex.binaries.elf import Elf
 from framedex.binaries.symbols import read_symbols
 from framedex.captures import fingerprint_of
 from framedex.index.write.records import FrameRecord
-from framedex.ingest import Namer
+from framedex.ingest import CaptureFrameNamer
 from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.model import Calls, Capture, Metadata, Module, NativeFrame
 from tests.damage import damaged
@@ -69,13 +69,13 @@ def addresses(library: Path) -> list[int]:
     return [address for symbol in read_symbols(Elf.open(library)) for address in range(symbol.start, symbol.end, 5)]
 
 
-def name(module: Module, places: list[int], contents: Contents) -> tuple[list[tuple[FrameRecord, ...]], list[str]]:
+def name(module: Module, places: list[int], contents: DigestCache) -> tuple[list[tuple[FrameRecord, ...]], list[str]]:
     """The named frames at offsets of a module, and the naming problems."""
     none = np.zeros(0, np.uint32)
     calls = Calls(none, none, none, none.astype(np.int64), none.astype(np.int64), none.astype(np.int32), ())
     frames = tuple(NativeFrame(0, place + 1) for place in places)
     capture = Capture(Path("capture"), Metadata(), (module,), (), frames, (), (), (), calls, ())
-    return Namer(RecordedBinaries(contents=contents)).name_frames(capture)
+    return CaptureFrameNamer(RecordedBinaries(contents=contents)).name_frames(capture)
 
 
 def damages(library: Path, seed: int) -> Iterator[bytes]:
@@ -90,7 +90,7 @@ def damages(library: Path, seed: int) -> Iterator[bytes]:
 def test_no_change_of_a_library_gives_other_names_without_a_word(small: Path, tmp_path: Path) -> None:
     changed = Path(shutil.copy(small, tmp_path))
     module = recorded(changed)
-    contents = Contents(tmp_path / "contents.json")
+    contents = DigestCache(tmp_path / "contents.json")
     places = addresses(small)
     names, problems = name(module, places, contents)
     assert problems == []
@@ -120,7 +120,7 @@ def test_a_change_outside_the_samples_is_detected_by_the_digest(large: Path, tmp
     changed = Path(shutil.copy(large, tmp_path))
     module = recorded(changed)
     places = addresses(large)
-    contents = Contents(tmp_path / "contents.json")
+    contents = DigestCache(tmp_path / "contents.json")
     names, problems = name(module, places, contents)
     assert problems == []
 
@@ -128,7 +128,7 @@ def test_a_change_outside_the_samples_is_detected_by_the_digest(large: Path, tmp
     data = bytearray(large.read_bytes())
     data[position] ^= 1
     changed.write_bytes(data)
-    found, problems = name(module, places, Contents(tmp_path / "contents.json"))
+    found, problems = name(module, places, DigestCache(tmp_path / "contents.json"))
     (problem,) = problems
     assert problem.startswith(f"{changed} has changed since it was recorded. Restore the recorded file")
     assert problem.endswith("run `framedex index`; until then its frames stay as module and offset.")
@@ -141,34 +141,34 @@ def test_a_file_that_was_written_anew_is_used_with_a_note_unless_its_content_is_
     again = Path(shutil.copy(large, tmp_path))
     module = recorded(again)
     places = addresses(large)
-    known = Contents(tmp_path / "contents.json")
+    known = DigestCache(tmp_path / "contents.json")
     names, _ = name(module, places, known)
     again.unlink()
     shutil.copy(large, again)  # as when a wheel is installed anew
     assert state_of(again) != module.file
 
-    found, problems = name(module, places, Contents(tmp_path / "other.json"))
+    found, problems = name(module, places, DigestCache(tmp_path / "other.json"))
     assert found == names
     (problem,) = problems
     assert problem.startswith(f"{again} was written or moved after it was recorded")
     assert "names in it may be wrong. Record the program again" in problem
 
     assert name(module, places, known) == (names, [])
-    assert name(module, places, Contents(tmp_path / "contents.json")) == (names, [])
+    assert name(module, places, DigestCache(tmp_path / "contents.json")) == (names, [])
 
 
 def test_digests_are_kept_and_a_damaged_file_of_them_is_done_without(large: Path, tmp_path: Path) -> None:
     kept = tmp_path / "folder" / "contents.json"
     state = state_of(large)
     assert state is not None
-    digest = Contents(kept).of(large)
+    digest = DigestCache(kept).digest_of(large)
     assert len(digest) == 64
-    assert Contents(kept).known(large, state) == digest
+    assert DigestCache(kept).known(large, state) == digest
     for damage in (b"", b"{", b"[1]", b'{"a": 1}', b"\xff\xfe", b"[" * 100_000):
         kept.write_bytes(damage)
-        assert Contents(kept).known(large, state) == ""
-        assert Contents(kept).of(large) == digest
+        assert DigestCache(kept).known(large, state) == ""
+        assert DigestCache(kept).digest_of(large) == digest
     kept.unlink()
     kept.mkdir()
-    assert Contents(kept).of(large) == digest
-    assert Contents(kept).of(tmp_path / "nowhere") == ""
+    assert DigestCache(kept).digest_of(large) == digest
+    assert DigestCache(kept).digest_of(tmp_path / "nowhere") == ""

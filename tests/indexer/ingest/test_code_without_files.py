@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from framedex.commands.main import cli
 from framedex.index import Index
-from framedex.model import CallFilter, FrameRow, How, Language, LinesFrom
+from framedex.model import CallFilter, FrameRow, Language, LineSource, LocationEvidence
 from framedex.text_stacks.detect import read
 from framedex.text_stacks.source_lookup.resolve import Resolver
 from framedex.tracetext import format_trace
@@ -84,7 +84,7 @@ def test_built_in_modules_resolve_to_their_source_files(recorded: Recorded) -> N
     for frame in built_in:
         assert frame.location is not None
         assert frame.location.path.endswith("/importlib/_bootstrap.py")
-        assert (frame.location.line, frame.location.how) == (frame.line, How.EXACT)
+        assert (frame.location.line, frame.location.how) == (frame.line, LocationEvidence.EXACT)
         text = Path(frame.location.path).read_text().splitlines()
         assert f"def {frame.function.name}(" in text[frame.function.location.line - 1]  # type: ignore[union-attr]
 
@@ -130,4 +130,4 @@ def test_a_traceback_in_a_text_resolves_built_in_modules(recorded: Recorded) -> 
 
 def test_code_of_no_file_counts_as_known_by_its_code_object(recorded: Recorded) -> None:
     sources = [source.lines_from for each in recorded.index.sources.frames({}) for source in each.sources]
-    assert LinesFrom.CODE_OBJECT in sources
+    assert LineSource.CODE_OBJECT in sources

@@ -13,7 +13,7 @@ import pytest
 from framedex.binaries import Binary
 from framedex.captures import fingerprint_of
 from framedex.index import Index
-from framedex.model import CallFilter, Calls, Capture, FrameRow, How, Module, NativeFrame, Stack
+from framedex.model import CallFilter, Calls, Capture, FrameRow, LocationEvidence, Module, NativeFrame, Stack
 from tests.indexer.recorded import Project
 
 SOURCE = "#include <deque>\nvoid store(std::deque<int>& items) { items.push_back(1); }\n"
@@ -38,7 +38,7 @@ def test_a_header_of_this_machine_is_that_of_the_binary_whose_debug_information_
 ) -> None:
     with_lines, without = frames_of(project.ingest(capture=capture_of(project.capture, libraries)))
 
-    assert with_lines.location is not None and with_lines.location.how is How.EXACT
+    assert with_lines.location is not None and with_lines.location.how is LocationEvidence.EXACT
     assert with_lines.location.path.endswith("/stl_deque.h")
     assert without.function.name == with_lines.function.name
     assert without.location is None
@@ -53,7 +53,7 @@ def test_as_a_source_folder_it_is_of_every_binary(libraries: list[Path], project
     _, without = frames_of(project.ingest(Path(exact.location.path).parent, capture=capture))
 
     assert without.location is not None
-    assert (without.location.path, without.location.how) == (exact.location.path, How.DEFINITION)
+    assert (without.location.path, without.location.how) == (exact.location.path, LocationEvidence.DEFINITION)
 
 
 def capture_of(like: Capture, libraries: Sequence[Path]) -> Capture:

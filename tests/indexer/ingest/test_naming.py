@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from framedex.captures import fingerprint_of
-from framedex.ingest import Namer
+from framedex.ingest import CaptureFrameNamer
 from framedex.ingest.naming import build_python_record
-from framedex.ingest.recorded_files import Paths
-from framedex.model import Calls, Capture, Metadata, Module, NativeFrame, Role
+from framedex.ingest.recorded_files import RecordedPaths
+from framedex.model import Calls, Capture, FrameRole, Metadata, Module, NativeFrame
 from tests.indexer.privileges import run_without_privileges
 
 
@@ -25,7 +25,7 @@ def capture_of(module: Module) -> Capture:
 
 def problems_of(path: Path | str, fingerprint: str = "as recorded") -> list[str]:
     """The naming problems of a module without a build-id."""
-    frames, problems = Namer().name_frames(capture_of(Module(str(path), 0, 4096, None, fingerprint)))
+    frames, problems = CaptureFrameNamer().name_frames(capture_of(Module(str(path), 0, 4096, None, fingerprint)))
     assert len(frames) == 1
     return problems
 
@@ -65,7 +65,7 @@ def test_a_binary_without_permission_cannot_be_read(tmp_path: Path, library: Pat
     binary = folder / "lib.so"
     binary.write_bytes(library.read_bytes())
     script = (
-        "import sys; from framedex.ingest import Namer; from framedex.model import Module\n"
+        "import sys; from framedex.ingest import CaptureFrameNamer; from framedex.model import Module\n"
         "from tests.indexer.ingest.test_naming import capture_of\n"
         f"print(*Namer().name_frames(capture_of(Module(sys.argv[1], 0, 4096, {build_id}, '')))[1])"
     )
@@ -83,5 +83,5 @@ def test_a_binary_without_permission_cannot_be_read(tmp_path: Path, library: Pat
 def test_framedex_frames_between_program_and_jax_are_glue() -> None:
     import framedex_native.ffi.programs as followed
 
-    record = build_python_record(Paths("/"), followed.__file__, "_followed.<locals>.load_and_join", 44, 0, 47)
-    assert record.function.role is Role.GLUE
+    record = build_python_record(RecordedPaths("/"), followed.__file__, "_followed.<locals>.load_and_join", 44, 0, 47)
+    assert record.function.role is FrameRole.GLUE

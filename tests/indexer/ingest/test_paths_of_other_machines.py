@@ -11,9 +11,9 @@ from types import CodeType
 import pytest
 
 from framedex.index import Index, Store
-from framedex.ingest import Namer, Silence, find_needed_sources, find_sources, ingest_captures
+from framedex.ingest import CaptureFrameNamer, SilentProgress, find_needed_sources, find_sources, ingest_captures
 from framedex.ingest.recorded_binaries import RecordedBinaries
-from framedex.model import CodeObject, FrameRow, How, PythonFrame, Stack
+from framedex.model import CodeObject, FrameRow, LocationEvidence, PythonFrame, Stack
 from framedex.path_resolution.files import PathMap, PathRule
 from tests.indexer.recorded import LIBRARY_SOURCE, Project, build_elsewhere, build_project
 from tests.once import made_once
@@ -33,12 +33,12 @@ def _built(folder: Path, prefix: str) -> Project:
 
 def _index(project: Project, roots: Sequence[Path], rules: Sequence[PathRule] = (), lazily: bool = False) -> None:
     with Store(project.index) as store:
-        add_capture(store, project.capture, Namer())
+        add_capture(store, project.capture, CaptureFrameNamer())
         with store.transaction():
             store.sources.replace_path_rules(rules)
             for root in roots:
                 store.sources.add_root(str(root))
-        (find_needed_sources if lazily else find_sources)(store, Silence())
+        (find_needed_sources if lazily else find_sources)(store, SilentProgress())
 
 
 def _frames(project: Project) -> dict[str, FrameRow]:
@@ -68,7 +68,7 @@ def test_a_path_rule_finds_the_file_and_its_lines_stay_exact(project: Project, t
     frames = _frames(project)
     allocate = frames["runtime::allocate"].location
     assert allocate is not None
-    assert (allocate.path, allocate.line, allocate.how) == (str(source), ALLOCATE, How.EXACT)
+    assert (allocate.path, allocate.line, allocate.how) == (str(source), ALLOCATE, LocationEvidence.EXACT)
     with Index.open(project.index) as index:
         assert index.file(str(source)).recorded_lines()[ALLOCATE] == 3
         assert index.line(str(source), ALLOCATE).stacks()
@@ -81,7 +81,11 @@ def test_a_relative_path_resolves_next_to_the_library(tmp_path: Path) -> None:
     _index(project, [])
     location = _frames(project)["runtime::allocate"].location
     assert location is not None
-    assert (location.path, location.line, location.how) == (str(project.library_source), ALLOCATE, How.EXACT)
+    assert (location.path, location.line, location.how) == (
+        str(project.library_source),
+        ALLOCATE,
+        LocationEvidence.EXACT,
+    )
 
 
 def test_a_relative_path_without_a_file_next_to_the_library_is_found_in_a_tree(tmp_path: Path) -> None:
@@ -98,7 +102,7 @@ def test_without_a_rule_the_only_file_with_the_longest_tail_is_it(project: Proje
     _tree(tmp_path, "// of something else", below="core/runtime")
     _index(project, [tmp_path / "tree"])
     location = _frames(project)["runtime::allocate"].location
-    assert location is not None and (location.path, location.how) == (str(source), How.EXACT)
+    assert location is not None and (location.path, location.how) == (str(source), LocationEvidence.EXACT)
 
 
 def test_of_two_files_with_the_same_tail_none_is_it(project: Project, tmp_path: Path) -> None:
@@ -118,7 +122,7 @@ def test_in_a_tree_of_another_version_the_function_is_found_and_no_line_is_calle
     for name in ("runtime::allocate", "PJRT_Client_BufferFromHostBuffer"):
         location = frames[name].location
         assert location is not None
-        assert location.path == str(source) and location.line > 100 and location.how is not How.EXACT
+        assert location.path == str(source) and location.line > 100 and location.how is not LocationEvidence.EXACT
 
 
 def test_a_file_that_only_has_the_name_is_not_shown_as_the_place(project: Project, tmp_path: Path) -> None:
@@ -135,7 +139,7 @@ def test_locations_follow_path_rules_and_revert_without_them(project: Project, t
         _index(project, [], rules)
         location = _frames(project)["runtime::allocate"].location
         assert location is not None
-        assert (location.path, location.line, location.how) == (path, ALLOCATE, How.EXACT)
+        assert (location.path, location.line, location.how) == (path, ALLOCATE, LocationEvidence.EXACT)
 
 
 def test_running_again_changes_no_path(project: Project, tmp_path: Path) -> None:
@@ -145,7 +149,7 @@ def test_running_again_changes_no_path(project: Project, tmp_path: Path) -> None
     before = _frames(project)
     with Store(project.index) as store:
         changes = store.sources.connection.total_changes
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
         assert store.sources.connection.total_changes == changes
     assert _frames(project) == before
 
@@ -159,7 +163,7 @@ def test_a_path_relative_to_the_build_is_a_place_once_its_file_is_found(tmp_path
     _index(project, [tmp_path / "tree"])
     location = _frames(project)["runtime::allocate"].location
     assert location is not None
-    assert (location.path, location.line, location.how) == (str(source), ALLOCATE, How.EXACT)
+    assert (location.path, location.line, location.how) == (str(source), ALLOCATE, LocationEvidence.EXACT)
 
 
 @pytest.mark.exhaustive(keep=["/proc/self/cwd"])
@@ -169,7 +173,7 @@ def test_relative_rules_count_from_the_build_s_folder(tmp_path: Path, before: st
     source = _tree(tmp_path, below="anywhere")
     _index(project, [], [PathRule(before, source if "runtime" in before else source.parent)])
     location = _frames(project)["runtime::allocate"].location
-    assert location is not None and (location.path, location.how) == (str(source), How.EXACT)
+    assert location is not None and (location.path, location.how) == (str(source), LocationEvidence.EXACT)
 
 
 def test_python_files_of_another_machine_are_found_with_their_functions(project: Project, tmp_path: Path) -> None:
@@ -185,7 +189,7 @@ def test_python_files_of_another_machine_are_found_with_their_functions(project:
     for name, text in (("transfer", "return put"), ("<module>", "main()  # start")):
         frame = _frames(elsewhere)[name]
         assert frame.location is not None and frame.function.location is not None
-        assert (frame.location.path, frame.location.how) == (str(here), How.EXACT)
+        assert (frame.location.path, frame.location.how) == (str(here), LocationEvidence.EXACT)
         assert frame.location.line == project.line(text)
         assert frame.function.location.path == str(here)
 
@@ -210,7 +214,9 @@ def test_a_python_line_is_exact_only_if_its_function_begins_at_the_recorded_line
     location = _frames(moved)["put"].location
     assert location is not None and location.path == str(here)
     lines = len(shift.splitlines())
-    assert (location.line, location.how) == ((7, How.EXACT) if not lines else (5 + lines, How.DEFINITION))
+    assert (location.line, location.how) == (
+        (7, LocationEvidence.EXACT) if not lines else (5 + lines, LocationEvidence.DEFINITION)
+    )
 
 
 def test_a_path_rule_finds_only_the_recorded_binary(project: Project, tmp_path: Path) -> None:
@@ -222,8 +228,8 @@ def test_a_path_rule_finds_only_the_recorded_binary(project: Project, tmp_path: 
     moved = replace(project, folder=here, program=program, capture=capture)
     (here / "libglue.so").write_bytes((here / "libruntime.so").read_bytes())  # not what was recorded
     with Store(moved.index) as store:
-        report = ingest_captures(store, [], [], Silence(), rules=[PathRule(str(there), here)])
-        namer = Namer(RecordedBinaries(PathMap(store.sources.path_rules())))
+        report = ingest_captures(store, [], [], SilentProgress(), rules=[PathRule(str(there), here)])
+        namer = CaptureFrameNamer(RecordedBinaries(PathMap(store.sources.path_rules())))
         problems = add_capture(store, capture, namer).problems
     assert report.captures == ()
     assert "runtime::allocate" in _frames(moved)

@@ -15,18 +15,18 @@ import pytest
 
 from framedex.captures import read_capture
 from framedex.index import Index, Store
-from framedex.ingest import Namer, Silence, find_sources, ingest_captures, release_maps
-from framedex.ingest.report import Report
+from framedex.ingest import CaptureFrameNamer, SilentProgress, find_sources, ingest_captures, release_maps
+from framedex.ingest.report import IndexingReport
 from framedex.ingest.source_maps import import_map
 from framedex.model import (
     CallFilter,
     Capture,
+    FrameRole,
     FrameRow,
-    How,
-    Launch,
+    LaunchInfo,
     Location,
+    LocationEvidence,
     NativeFrame,
-    Role,
     is_of_nearest_release,
 )
 from framedex.path_resolution.files import file_exists
@@ -50,11 +50,11 @@ def recorded() -> Path:
 
 
 @pytest.fixture(scope="module")
-def first(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Report]:
+def first(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, IndexingReport]:
     """The index of that capture alone, which tests copy, and its report."""
     index = tmp_path_factory.mktemp("first") / "index.db"
     with Store(index) as store:
-        return index, ingest_captures(store, [recorded], [], Silence())
+        return index, ingest_captures(store, [recorded], [], SilentProgress())
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def index(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def indexed(first: tuple[Path, Report], index: Path) -> Path:
+def indexed(first: tuple[Path, IndexingReport], index: Path) -> Path:
     """The index of the capture."""
     index.parent.mkdir()
     return Path(shutil.copy(first[0], index))
@@ -78,7 +78,7 @@ def of_release(capture: Path, version: str, folder: Path) -> Capture:
     environment.mkdir(parents=True)
     (environment / "jaxlib").symlink_to(f"{site}/jaxlib")
     modules = (replace(m, path=m.path.replace(f"{site}/jaxlib/", f"{environment}/jaxlib/")) for m in read.modules)
-    launch = Launch(packages={"jax": version, "jaxlib": version})
+    launch = LaunchInfo(packages={"jax": version, "jaxlib": version})
     metadata = replace(read.metadata, launch=launch, started_unix_ns=len(list(folder.iterdir())))
     return replace(read, path=capture.with_name(version), metadata=metadata, modules=tuple(modules))
 
@@ -117,19 +117,19 @@ def commit_of(component: str, release: str) -> str:
 def add(index: Path, *captures: Capture) -> None:
     with Store(index) as store:
         for capture in captures:
-            add_capture(store, capture, Namer())
-        find_sources(store, Silence())
+            add_capture(store, capture, CaptureFrameNamer())
+        find_sources(store, SilentProgress())
 
 
-def test_every_frame_of_a_first_trace_has_a_link(first: tuple[Path, Report]) -> None:
+def test_every_frame_of_a_first_trace_has_a_link(first: tuple[Path, IndexingReport]) -> None:
     index, report = first
 
     frames = trace_of(index)
-    code = [frame for frame in frames if frame.function.role is Role.CODE and frame.function.symbol]
+    code = [frame for frame in frames if frame.function.role is FrameRole.CODE and frame.function.symbol]
     assert len(code) > 8
     assert [frame.function.name for frame in code if not leads_somewhere(frame.location)] == []
     jaxlib = [frame.location for frame in code if frame.function.module.endswith("libjax_common.so")]
-    assert How.EXACT not in {location.how for location in jaxlib if location}
+    assert LocationEvidence.EXACT not in {location.how for location in jaxlib if location}
     assert any("github.com/jax-ml/jax" in (location.url or "") for location in jaxlib if location)
     found = place(frames)
     is_nearest = of_this_release("xla").is_nearest  # JAX is here in a version that has no map
@@ -155,8 +155,22 @@ def test_a_release_without_a_map_uses_the_nearest_and_is_marked(recorded: Path, 
         found = place(trace_of(index), name)
         commit = commit_of(component, newest)
         assert found.path.startswith(f"{component}@{commit[:12]}+nearest:")
-        assert "nearest release" in location_labels(found) and found.how is not How.EXACT
+        assert "nearest release" in location_labels(found) and found.how is not LocationEvidence.EXACT
         assert found.url is not None and f"/blob/{commit}/" in found.url
+
+
+def test_between_two_releases_a_function_that_both_have_is_marked_so(
+    recorded: Path, index: Path, tmp_path: Path
+) -> None:
+    """0.8.2 and 0.8.3 were built from the same commit of XLA, so a release between them has its lines."""
+    add(index, of_release(recorded, "0.8.2.1", tmp_path))
+
+    found = place(trace_of(index))
+    commit = commit_of("xla", "0.8.3")
+    assert found.path.startswith(f"xla@{commit[:12]}+unchanged:")
+    assert "same in both neighbouring releases" in location_labels(found)
+    assert found.how is not LocationEvidence.EXACT
+    assert found.url is not None and f"/blob/{commit}/" in found.url
 
 
 @pytest.mark.exhaustive
@@ -180,11 +194,11 @@ def test_a_source_folder_overrides_the_map_until_it_is_removed(recorded: Path, i
     )
     before = place(trace_of(indexed))
     with Store(indexed) as store:
-        ingest_captures(store, [recorded], [source.parent], Silence())
+        ingest_captures(store, [recorded], [source.parent], SilentProgress())
         assert place(trace_of(indexed)).path == str(source)
 
         store.sources.remove_root(str(source.parent))
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
     assert place(trace_of(indexed)) == before
 
 
@@ -200,13 +214,13 @@ def test_an_imported_map_goes_before_and_its_component_comes_from_the_release_ag
         own = tmp_path / "xla.fdmap"
         with own.open("wb") as stream:
             write_map(stream, replace(release.info, repository="https://example.org/fork", tool="test"), [shifted])
-        import_map(store, own, Silence())
+        import_map(store, own, SilentProgress())
         imported = place(trace_of(indexed))
         assert imported.path == before.path.replace("+nearest", "") and imported.line > before.line - 40
         assert imported.url is not None and imported.url.startswith("https://example.org/fork/")
 
         store.sources.remove_map("xla")
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
     assert place(trace_of(indexed)) == before
 
 
@@ -219,15 +233,15 @@ def test_without_release_maps_indexing_continues_warns_once_and_recovers_later(
     if damage != "missing":
         content = SHIPPED.read_bytes()
         maps.write_bytes(content[: len(content) // 2] if damage == "cut off" else b"something else")
-    monkeypatch.setattr(release_maps, "SHIPPED", maps)
+    monkeypatch.setattr(release_maps, "find_release_maps", lambda: maps)
     with Store(index) as store:
-        report = ingest_captures(store, [recorded], [], Silence())
+        report = ingest_captures(store, [recorded], [], SilentProgress())
         (problem,) = report.sources.problems
         assert str(maps) in problem and "Install framedex again" in problem
         assert report.totals.native_named > 20 and report.totals.native_released == 0
 
-        monkeypatch.setattr(release_maps, "SHIPPED", SHIPPED)
-        report = ingest_captures(store, [recorded], [], Silence())
+        monkeypatch.setattr(release_maps, "find_release_maps", lambda: SHIPPED)
+        report = ingest_captures(store, [recorded], [], SilentProgress())
         assert report.sources.problems == [] and report.totals.native_released > 5
 
 
@@ -235,9 +249,9 @@ def test_locations_stay_if_the_maps_are_damaged_later(
     recorded: Path, indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = place(trace_of(indexed))
-    monkeypatch.setattr(release_maps, "SHIPPED", tmp_path / "gone.fdmaps")
+    monkeypatch.setattr(release_maps, "find_release_maps", lambda: tmp_path / "gone.fdmaps")
     with Store(indexed) as store:
-        ingest_captures(store, [recorded], [], Silence())
+        ingest_captures(store, [recorded], [], SilentProgress())
     assert place(trace_of(indexed)) == before
 
 

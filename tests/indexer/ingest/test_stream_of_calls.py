@@ -16,7 +16,7 @@ import pytest
 from framedex.captures import CaptureStream, capture_folders, read_capture
 from framedex.index import Store
 from framedex.index.write.capture import CaptureTakenError
-from framedex.ingest import Namer, captures, follow
+from framedex.ingest import CaptureFrameNamer, captures, follow
 from framedex.ingest.captures import CaptureReading
 from framedex.ingest.follow import Follower
 from framedex.model import StopReason
@@ -41,9 +41,9 @@ def capture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture(scope="module")
-def namer() -> Namer:
+def namer() -> CaptureFrameNamer:
     """A namer that reads each binary once for all tests."""
-    return Namer()
+    return CaptureFrameNamer()
 
 
 class OnRequest:
@@ -78,14 +78,14 @@ class OnRequest:
         self._process.communicate()
 
 
-def read_in(store: Store, capture: Path, namer: Namer) -> None:
+def read_in(store: Store, capture: Path, namer: CaptureFrameNamer) -> None:
     reading = CaptureReading(store, CaptureStream(capture), namer)
     while not reading.is_done:
         reading.add_batch()
 
 
 @pytest.fixture(scope="module")
-def wanted(capture: Path, namer: Namer, tmp_path_factory: pytest.TempPathFactory) -> Rows:
+def wanted(capture: Path, namer: CaptureFrameNamer, tmp_path_factory: pytest.TempPathFactory) -> Rows:
     """The oracle's rows for the whole capture."""
     with Store(tmp_path_factory.mktemp("wanted") / "index.db") as store:
         add_capture(store, read_capture(capture), namer)
@@ -115,7 +115,7 @@ def comparable(table: str, rows: list[tuple[object, ...]]) -> list[tuple[object,
 @pytest.mark.exhaustive(keep=["compiling.py-100"])
 @pytest.mark.parametrize("calls", [1 << 18, 256, 100])
 def test_a_stream_gives_the_rows_that_the_oracle_makes_of_the_whole(
-    capture: Path, wanted: Rows, namer: Namer, calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    capture: Path, wanted: Rows, namer: CaptureFrameNamer, calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(captures, "BATCH_CALLS", calls)
     with Store(tmp_path / "index.db") as store:
@@ -125,7 +125,7 @@ def test_a_stream_gives_the_rows_that_the_oracle_makes_of_the_whole(
 
 @pytest.mark.exhaustive(keep=["compiling.py"])
 def test_an_interrupted_capture_continues_where_it_stopped(
-    capture: Path, wanted: Rows, namer: Namer, at_once: int, tmp_path: Path
+    capture: Path, wanted: Rows, namer: CaptureFrameNamer, at_once: int, tmp_path: Path
 ) -> None:
     index = tmp_path / "index.db"
     with Store(index) as store:
@@ -150,7 +150,7 @@ def test_an_interrupted_capture_continues_where_it_stopped(
 
 
 def test_a_capture_that_is_cut_off_while_it_is_read_comes_to_an_end(
-    namer: Namer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    namer: CaptureFrameNamer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(captures, "BATCH_CALLS", 200)
     capture = run("many_puts.py", "500", folder=tmp_path).capture
@@ -169,7 +169,9 @@ def test_a_capture_that_is_cut_off_while_it_is_read_comes_to_an_end(
 
 @pytest.mark.exhaustive(keep=["compiling.py"])
 @pytest.mark.usefixtures("at_once")
-def test_the_second_reader_of_a_capture_continues(capture: Path, wanted: Rows, namer: Namer, tmp_path: Path) -> None:
+def test_the_second_reader_of_a_capture_continues(
+    capture: Path, wanted: Rows, namer: CaptureFrameNamer, tmp_path: Path
+) -> None:
     index = tmp_path / "index.db"
     with Store(index) as first, Store(index) as second:
         one = CaptureReading(first, CaptureStream(capture), namer, "as it is")
@@ -187,7 +189,9 @@ def test_the_second_reader_of_a_capture_continues(capture: Path, wanted: Rows, n
 
 @pytest.mark.exhaustive(keep=["False"])
 @pytest.mark.parametrize("is_killed", [False, True])
-def test_a_followed_capture_equals_a_capture_read_at_its_end(tmp_path: Path, namer: Namer, is_killed: bool) -> None:
+def test_a_followed_capture_equals_a_capture_read_at_its_end(
+    tmp_path: Path, namer: CaptureFrameNamer, is_killed: bool
+) -> None:
     """Times near the end may differ by some nanoseconds, because the clock was calibrated later."""
     with OnRequest(tmp_path) as program, Store(tmp_path / "index.db") as store:
         follower = Follower(store, lambda: None)

@@ -12,7 +12,7 @@ from framedex.binaries import Binary
 from framedex.captures import fingerprint_of
 from framedex.capturetext import doubts
 from framedex.index.write.records import FrameRecord
-from framedex.ingest import Namer
+from framedex.ingest import CaptureFrameNamer
 from framedex.ingest.recorded_binaries import describe_unnamed_frames
 from framedex.model import Calls, Capture, Metadata, Module, NativeFrame
 from tests.indexer.binaries.conftest import SOURCE, compiled
@@ -41,7 +41,7 @@ def named(library: Path, places: list[int]) -> tuple[list[FrameRecord], list[str
     calls = Calls(none, none, none, none.astype(np.int64), none.astype(np.int64), none.astype(np.int32), ())
     module = Module(str(library), 0, 4096, Binary.open(library).build_id, fingerprint_of(library))
     frames = tuple(NativeFrame(0, place + 1) for place in places)
-    records, problems = Namer().name_frames(
+    records, problems = CaptureFrameNamer().name_frames(
         Capture(Path("capture"), Metadata(), (module,), (), frames, (), (), (), calls, ())
     )
     return [frame for (frame,) in records], problems

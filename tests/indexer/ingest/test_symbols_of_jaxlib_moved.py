@@ -16,7 +16,7 @@ from framedex.binaries import Binary
 from framedex.binaries.elf import Elf
 from framedex.binaries.symbols import read_symbols
 from framedex.index import Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.ingest import SilentProgress, ingest_captures
 from tests.indexer.binaries.embedding import compressed, embed, only_symbols
 from tests.running import TIMEOUT, Run, mock_environment
 
@@ -73,7 +73,7 @@ def test_an_index_has_the_names_and_lines_that_it_has_with_the_library_as_it_was
     """Given one recording, when the frames of the library are named by both, then they are the same functions."""
     assert moved.ran.result == pytest.approx(64.0, rel=1e-3)
     with Store(tmp_path / "index.db") as store:
-        report = ingest_captures(store, [moved.ran.capture], [], Silence())
+        report = ingest_captures(store, [moved.ran.capture], [], SilentProgress())
     with closing(sqlite3.connect(tmp_path / "index.db")) as database:
         frames = database.execute(
             "SELECT fr.offset, fn.name, fn.symbol, fn.unit FROM frames fr"

@@ -36,14 +36,16 @@ DTYPES = (
 LOWER = f"""\
 import pathlib
 import jax, jax.numpy as jnp, numpy as np
+from jax.experimental.custom_partitioning import custom_partitioning
 from jaxlib.mlir.dialects import stablehlo
 
 jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_num_cpu_devices", 2)
 
 def lower(name, function, *arguments, version=None, **options):
     module = jax.jit(function, **options).lower(*arguments).compiler_ir()
     version = version or stablehlo.get_current_version()
-    pathlib.Path(name).write_bytes(stablehlo.serialize_portable_artifact(module, version))
+    pathlib.Path(name).write_bytes(stablehlo.serialize_portable_artifact(module, version, True))
 
 def twice(x):
     return x, x
@@ -59,6 +61,20 @@ for name, value in close.items():
     lower(name, lambda x, value=value: x * np.float32(value), shape)
 lower("none", lambda: 7)
 lower("many", lambda x: sum(x * np.float32(n) for n in range(299)), shape)
+
+def partitioned():
+    @custom_partitioning
+    def call(x):
+        return x * 2
+    call.def_partition(lambda *_: None, infer_sharding_from_operands=lambda *_: None, sharding_rule="i -> i")
+    return call
+
+mesh = jax.sharding.Mesh(jax.devices(), "d")
+split = jax.NamedSharding(mesh, jax.P("d"))
+kept = []  # so that no two objects get one id
+for name in ("partitioned", "again"):
+    kept.append(partitioned())
+    lower(name, lambda x: kept[-1](x) + 1, jax.ShapeDtypeStruct((4,), "float32"), in_shardings=split)
 """
 
 
@@ -113,3 +129,11 @@ def test_constants_beyond_the_limit_are_one_digest(lowered: Path) -> None:
     constants = _signature(lowered, "many").constants
     assert len(constants) == 201 and constants[-1].startswith("100 more ")
     assert json.dumps(constants)
+
+
+def test_the_ids_of_python_objects_are_not_part_of_the_code(lowered: Path) -> None:
+    one, other = _signature(lowered, "partitioned"), _signature(lowered, "again")
+    assert one.code == other.code
+    assert len(one.object_ids) == len(other.object_ids) == 1
+    assert one.object_ids != other.object_ids
+    assert _signature(lowered, "named").object_ids == ()

@@ -13,7 +13,7 @@ from textwrap import dedent
 import pytest
 
 from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.ingest import SilentProgress, ingest_captures
 from tests.hiding import NATIVE_PART, python_without
 from tests.indexer.pytesting.projects import Outcome, outcome_of, pytest_in
 from tests.once import made_once
@@ -396,7 +396,7 @@ def test_captures_of_tests_stay_beside_those_of_the_rest(all_recorded: Outcome) 
 @pytest.mark.exhaustive
 def test_the_recording_around_tests_has_all_of_them(all_recorded: Outcome) -> None:
     with Store(all_recorded.folder / "index.db") as store:
-        ingest_captures(store, list((all_recorded.folder / "captures").iterdir()), [], Silence())
+        ingest_captures(store, list((all_recorded.folder / "captures").iterdir()), [], SilentProgress())
     with Index.open(all_recorded.folder / "index.db") as index:
         assert len(index.captures()) > len(RECORDED)
         assert sum(row.compiles for row in index.compiles() if row.function == "step") == RECORDED_COMPILATIONS

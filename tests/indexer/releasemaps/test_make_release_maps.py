@@ -124,3 +124,32 @@ def test_the_shipped_maps_are_those_that_their_provenance_is_of() -> None:
     data = SHIPPED.read_bytes()
     assert (told["bytes"], told["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
     assert len(data) < 12_000_000
+
+
+def update(folder: Path, output: Path) -> subprocess.CompletedProcess[str]:
+    paths = {"jax": folder / "jax", "xla": folder / "xla", "commits": folder / "commits.json", "maps": output}
+    options = [str(word) for name, path in paths.items() for word in (f"--{name}", path)]
+    command = [sys.executable, str(SCRIPT.with_name("update_release_maps.py")), str(folder / "clones"), *options]
+    environment = os.environ | {"GITHUB_OUTPUT": str(folder / "output")}
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+
+def test_only_a_new_tag_of_jax_makes_new_maps(repositories: Path, tmp_path: Path) -> None:
+    output = tmp_path / "made.fdmaps"
+    before = (repositories / "commits.json").read_bytes()
+    for version in ("0.8.0", "0.8.1"):
+        git(repositories / "jax", "tag", f"jax-v{version}")
+    unchanged = update(repositories, output)
+    assert unchanged.returncode == 0 and unchanged.stdout == "No release of jaxlib is new.\n"
+    assert (repositories / "commits.json").read_bytes() == before
+    assert not output.exists() and not (repositories / "clones").exists()
+
+    xla = git(repositories / "xla", "rev-parse", "HEAD")
+    make_checkout(repositories / "jax", {**JAX, "third_party/xla/revision.bzl": f'XLA_COMMIT = "{xla}"\n'})
+    git(repositories / "jax", "tag", "-a", "jaxlib-v0.9.0", "-m", "released")
+    (repositories / "clones").mkdir()
+    done = update(repositories, output)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("New: 0.9.0.\n") and (repositories / "output").read_text() == "releases=0.9.0\n"
+    found = open_release_maps(output).nearest("xla", "0.9.0")
+    assert found is not None and (found.is_nearest, found.info.commit) == (False, xla)

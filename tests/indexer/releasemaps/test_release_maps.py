@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from framedex.binaries.names import parse_name
-from framedex.model import Definition, DefinitionRow, How, NativeSymbol, SourceMapInfo
+from framedex.model import Definition, DefinitionRow, LocationEvidence, NativeSymbol, SourceMapInfo
+from framedex.model.locations import is_unchanged_between_releases
 from framedex.model.sources import parse_call_sites
 from framedex.releasemaps import (
     ReleasedFile,
@@ -21,6 +22,7 @@ from framedex.releasemaps import (
     open_release_maps,
     write_release_maps,
 )
+from framedex.releasemaps.reader import CombinedMaps
 from framedex.sourcemap import SourceMapError
 from framedex.sources import extract_files, match_symbol, short_name
 from framedex.sources.calls import WrittenCall, written_calls
@@ -112,6 +114,36 @@ def opened(file: Path, release: str, component: str = "xla") -> ReleaseMap:
     return found
 
 
+@pytest.mark.parametrize(
+    ("version", "unchanged"),
+    [
+        ("0.8.5", {"Prepare"}),  # `Run` is the same on both sides, but on another line
+        ("0.10.0", {"Prepare", "Run", "Stop"}),
+        ("0.10.1.dev20260101", {"Prepare", "Run", "Stop"}),
+        ("0.9.0", set()),  # not between two releases: it has its own map
+        ("0.12.0", set()),  # later than all
+        ("0.4.0", set()),
+    ],
+)
+def test_between_two_releases_the_definitions_that_both_have_are_marked(
+    file: Path, version: str, unchanged: set[str]
+) -> None:
+    nearest = opened(file, version)
+    info = replace(nearest.info, is_nearest=nearest.is_nearest)
+    for is_known in (True, False):
+        maps = CombinedMaps([(info, nearest)], lambda ask: ask(), is_release_known=is_known)
+        found = {
+            name: is_unchanged_between_releases(path)
+            for name in ("Prepare", "Run", "Stop")
+            for path, definition in maps.definitions(name, "cpp")
+            if definition.kind != "declaration"
+        }
+        assert {name for name, marked in found.items() if marked} == (unchanged if is_known else set())
+        for path, _ in maps.definitions("Run", "cpp"):
+            assert maps.maps_containing([path])[0][0].prefix == path.partition(":")[0] + ":"
+            assert maps.bodies().calls_in_file(path)
+
+
 def kept(file: ReleasedFile) -> list[DefinitionRow]:
     """What a map has of a file: definitions with the lines, kinds and names of their calls."""
     rows: list[DefinitionRow] = []
@@ -139,7 +171,7 @@ def test_calls_are_known_as_well_as_from_the_text(file: Path, tmp_path: Path) ->
         Definition(name, kind, parameters, line, end_line, is_const, parse_call_sites(sites))
         for name, _, kind, parameters, line, end_line, is_const, _, sites in parsed.definitions
     ]
-    written = opened(file, "0.11.0").written("xla/client.cc")
+    written = opened(file, "0.11.0").calls_in_file("xla/client.cc")
     # What Clang compiled: the lines of GCC, and texts, are in no map.
     from_text = {
         span: [replace(call, gcc_lines=(), texts=frozenset(), is_qualified=False) for call in calls]
@@ -162,7 +194,7 @@ def test_only_definitions_inside_given_lines_are_read(file: Path) -> None:
 
 
 def test_a_file_that_a_release_does_not_have_is_refused(file: Path) -> None:
-    assert opened(file, "0.9.0").written("xla/more.proto") == {}
+    assert opened(file, "0.9.0").calls_in_file("xla/more.proto") == {}
     with pytest.raises(SourceMapError, match=r"more\.proto is missing"):
         opened(file, "0.9.0").file("xla/more.proto")
 
@@ -212,15 +244,15 @@ def test_messages_are_found_by_their_language(file: Path) -> None:
 
 def test_what_bodies_call_is_found_unless_too_many_have_the_name(file: Path) -> None:
     found = opened(file, "0.11.0")
-    assert found.calls_in_bodies("Prepare", is_member=False, most=1, longest=10) == [{"Check": 1}]
-    assert found.calls_in_bodies("CHECKED", is_member=False, most=1, longest=10) == [
+    assert found.calls_in_bodies("Prepare", is_member=False, limit=1, longest=10) == [{"Check": 1}]
+    assert found.calls_in_bodies("CHECKED", is_member=False, limit=1, longest=10) == [
         {"Checked": 1, "With": 1, "Twice": 1}
     ]
-    (of_stop,) = found.calls_in_bodies("Stop", is_member=True, most=1, longest=10)
+    (of_stop,) = found.calls_in_bodies("Stop", is_member=True, limit=1, longest=10)
     assert of_stop["Finish"] == 1 and of_stop["done"] == 1  # its lambda's too
-    assert found.calls_in_bodies("Prepare", is_member=False, most=0, longest=10) == []
-    assert found.calls_in_bodies("Stop", is_member=False, most=1, longest=1) == [{}]
-    assert found.calls_in_bodies("Client", is_member=False, most=9, longest=9) == []  # a class calls nothing
+    assert found.calls_in_bodies("Prepare", is_member=False, limit=0, longest=10) == []
+    assert found.calls_in_bodies("Stop", is_member=False, limit=1, longest=1) == [{}]
+    assert found.calls_in_bodies("Client", is_member=False, limit=9, longest=9) == []  # a class calls nothing
 
 
 def test_of_what_is_not_there_the_nearest_release_is_given(file: Path) -> None:
@@ -282,7 +314,7 @@ def test_matching_with_maps_gives_what_matching_with_all_definitions_gives(tmp_p
         assert (how, places) == match_symbol(symbol, found.definitions(short))
         outcomes.append(how)
     assert len(outcomes) > 500
-    assert outcomes.count(How.DEFINITION) > len(outcomes) * 0.7
+    assert outcomes.count(LocationEvidence.DEFINITION) > len(outcomes) * 0.7
 
 
 def test_the_order_of_files_does_not_matter(file: Path, sources: list[dict[str, ReleasedFile]]) -> None:
@@ -326,6 +358,6 @@ def everything(file: Path) -> list[object]:
         for release in RELEASES:
             each = maps.nearest(component, release)
             assert each is not None
-            files = [(each.file(path), dict(each.written(path))) for path in each.paths()]
+            files = [(each.file(path), dict(each.calls_in_file(path))) for path in each.paths()]
             found += [each.info, each.release, files, each.definitions("Run")]
     return found

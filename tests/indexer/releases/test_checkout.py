@@ -12,7 +12,7 @@ from framedex.git import git_environment
 from framedex.model import SourceRoot
 from framedex.releases import Build
 from framedex.releases.roots import Checkout, builds_without_root, read_checkout, read_root_state
-from framedex.sources.file_versions import History
+from framedex.sources.file_versions import FileHistory
 from tests.gitrepository import git, make_checkout
 
 XLA = {"xla/pjrt/pjrt_client.h": "class PjRtClient;\n"}
@@ -99,7 +99,7 @@ def test_signatures_are_not_verified_with_what_a_repository_names(tmp_path: Path
     git(tmp_path, "reset", "--soft", git(tmp_path, "hash-object", "-t", "commit", "-w", str(signed)))
     git(tmp_path, "config", "gpg.program", str(run))
     git(tmp_path, "config", "log.showSignature", "true")
-    assert list(History(str(tmp_path / "made.py")).iterate_earlier()) == [b"def f():\n    return 1\n"]
+    assert list(FileHistory(str(tmp_path / "made.py")).iterate_earlier()) == [b"def f():\n    return 1\n"]
     assert not trap.exists()
     git(tmp_path, "log")
     assert trap.exists(), "the trap was none"
@@ -120,7 +120,7 @@ def test_no_protocol_that_a_repository_allows_is_used(tmp_path: Path) -> None:
     }.items():
         git(tmp_path, "config", setting, value)
     environment = {name: value for name, value in git_environment({}).items() if name != "GIT_NO_LAZY_FETCH"}
-    assert list(History(str(tmp_path / "made.py")).iterate_earlier()) == []
+    assert list(FileHistory(str(tmp_path / "made.py")).iterate_earlier()) == []
     show = ["git", "-C", str(tmp_path), "cat-file", "blob", blob]
     assert subprocess.run(show, env=environment, capture_output=True).returncode != 0
     assert not trap.exists()

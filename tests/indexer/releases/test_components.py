@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.releases.components import NAMES, Component, Owner, owner_of_native, owner_of_python
+from framedex.releases.components import NAMES, Component, FrameOwner, owner_of_native, owner_of_python
 
 SITE = "/venv/lib/python3.11/site-packages"
 JAXLIB = f"{SITE}/jaxlib/libjax_common.so"
@@ -71,7 +71,7 @@ def test_within_jaxlib_the_source_of_a_frame_says_whose_it_is_and_else_its_names
     source: str, of_source: str, namespace: str, component: Component
 ) -> None:
     owner = owner_of_native(JAXLIB, source, of_source, namespace)
-    assert owner == Owner(component, folder=f"{SITE}/jaxlib")
+    assert owner == FrameOwner(component, folder=f"{SITE}/jaxlib")
 
 
 def test_a_plugin_is_known_by_the_name_of_its_file() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from framedex.model import Metadata, Module
-from framedex.releases import NO_ORIGIN, BinaryOrigin, Build, Origins, find_builds, release_commits
+from framedex.releases import NO_ORIGIN, BinaryOrigin, Build, FunctionOrigins, find_builds, release_commits
 from tests.indexer.recorded import Project
 
 SITE = "/env/lib/python3.11/site-packages"
@@ -20,17 +20,17 @@ NAMED_BY_XLA = "absl::Status xla::(anonymous namespace)::Run<int>(xla::Shape con
 
 @pytest.mark.parametrize("symbol", [NAMED_BY_XLA, "absl::Foo::bar()", "main"])
 def test_a_library_of_a_package_is_of_its_release_whatever_is_in_it(symbol: str) -> None:
-    origins = Origins([JAXLIB, XLA, CUDA])
-    assert origins.of(f"{SITE}/jaxlib/cpu/_lapack.so", symbol) == BinaryOrigin("0.10.2", is_known=True)
+    origins = FunctionOrigins([JAXLIB, XLA, CUDA])
+    assert origins.origin_of(f"{SITE}/jaxlib/cpu/_lapack.so", symbol) == BinaryOrigin("0.10.2", is_known=True)
     plugin = f"{SITE}/jax_plugins/xla_cuda12/xla_cuda_plugin.so"
-    assert origins.of(plugin, symbol) == BinaryOrigin("0.10.1", is_known=True)
+    assert origins.origin_of(plugin, symbol) == BinaryOrigin("0.10.1", is_known=True)
 
 
 def test_any_other_binary_has_what_is_named_by_xla_of_a_release_that_is_not_known() -> None:
-    origins = Origins([JAXLIB, XLA])
-    assert origins.of("/plugins/libpjrt.so", NAMED_BY_XLA) == BinaryOrigin("0.10.2")
-    assert origins.of(f"{SITE}/jaxlib_of_mine/lib.so", "tsl::Env::Default()") == BinaryOrigin("0.10.2")
-    assert Origins().of("/plugins/libpjrt.so", NAMED_BY_XLA) == BinaryOrigin("")
+    origins = FunctionOrigins([JAXLIB, XLA])
+    assert origins.origin_of("/plugins/libpjrt.so", NAMED_BY_XLA) == BinaryOrigin("0.10.2")
+    assert origins.origin_of(f"{SITE}/jaxlib_of_mine/lib.so", "tsl::Env::Default()") == BinaryOrigin("0.10.2")
+    assert FunctionOrigins().origin_of("/plugins/libpjrt.so", NAMED_BY_XLA) == BinaryOrigin("")
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_any_other_binary_has_what_is_named_by_xla_of_a_release_that_is_not_know
     ["", "Foo::Run()", "absl::Status mine::Run(xla::Shape)", "std::vector<xla::Shape>::push_back()", "xla_run()"],
 )
 def test_what_others_name_is_of_no_release(symbol: str) -> None:
-    assert Origins([JAXLIB, XLA]).of("/mine/libops.so", symbol) == NO_ORIGIN
+    assert FunctionOrigins([JAXLIB, XLA]).origin_of("/mine/libops.so", symbol) == NO_ORIGIN
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_plugins_for_gpus_are_of_their_own_distribution_s_version(
 
     folder = f"{site}/{binary.rpartition('/')[0]}"
     assert build == Build("xla", "0.10.1", release_commits("0.10.1")["xla"], folder)
-    assert Origins([build]).of(f"{site}/{binary}", "main") == BinaryOrigin("0.10.1", is_known=True)
+    assert FunctionOrigins([build]).origin_of(f"{site}/{binary}", "main") == BinaryOrigin("0.10.1", is_known=True)

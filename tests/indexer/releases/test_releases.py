@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.model import Capture, CodeObject, Launch, Metadata, Module
+from framedex.model import Capture, CodeObject, LaunchInfo, Metadata, Module
 from framedex.releases import Build, find_builds, public_url, published, release_commits
 from tests.gitrepository import git, make_checkout
 from tests.indexer.recorded import Project
@@ -93,7 +93,7 @@ def test_what_was_installed_after_the_recording_says_nothing_of_it(project: Proj
 
 
 def test_the_launcher_s_word_counts_for_a_capture_of_another_machine(project: Project) -> None:
-    launch = Launch(packages={"jax": "0.12.0.1", "jaxlib": "0.10.2"})
+    launch = LaunchInfo(packages={"jax": "0.12.0.1", "jaxlib": "0.10.2"})
     paths = [f"{SITE}/jax/_src/api.py", f"{SITE}/jaxlib/xla_client.py", "/other/lib/python3.11/json/decoder.py"]
     python = "3.11.7 (main, May  9 2026, 07:35:25) [GCC 12.2.0]"
     assert find_builds(_capture(project, paths, Metadata(launch=launch, python=python))) == [

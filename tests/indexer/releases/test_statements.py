@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from framedex.releases.statements import StatedReleases
-from framedex.text_stacks.stream import NotedLog
+from framedex.text_stacks.stream import AnnotatedLog
 from tests.indexer.text_stacks.test_stream import Names
 
 JAX_AND_JAXLIB_0_9_1 = [
@@ -120,15 +120,15 @@ NO_RELEASE_OF_JAX = [
 
 def stated(text: str) -> tuple[set[str], set[str]]:
     releases = StatedReleases(text)
-    return set(releases.of("jax")), set(releases.of("jaxlib"))
+    return set(releases.versions_of("jax")), set(releases.versions_of("jaxlib"))
 
 
 def stated_to_a_stream(text: str) -> tuple[set[str], set[str]]:
     releases = StatedReleases()
-    log = NotedLog(Names(), releases)
+    log = AnnotatedLog(Names(), releases)
     list(log.annotate(text.encode()))
     list(log.finish())
-    return set(releases.of("jax")), set(releases.of("jaxlib"))
+    return set(releases.versions_of("jax")), set(releases.versions_of("jaxlib"))
 
 
 @pytest.mark.parametrize("text", JAX_AND_JAXLIB_0_9_1)
@@ -161,11 +161,11 @@ def test_a_log_that_streams_states_what_it_states_as_a_whole() -> None:
     ],
 )
 def test_pythons_version_is_stated_with_two_numbers(line: str) -> None:
-    assert StatedReleases(line).of("python") == {"3.12"}
+    assert StatedReleases(line).versions_of("python") == {"3.12"}
 
 
 def test_several_releases_of_one_package_are_all_kept() -> None:
-    assert StatedReleases("jaxlib==0.9.1\njaxlib: 0.10.2\n").of("jaxlib") == {"0.9.1", "0.10.2"}
+    assert StatedReleases("jaxlib==0.9.1\njaxlib: 0.10.2\n").versions_of("jaxlib") == {"0.9.1", "0.10.2"}
 
 
 def test_a_daily_build_keeps_the_commit_in_its_version_and_others_lose_their_local_part() -> None:
@@ -176,8 +176,8 @@ def test_a_daily_build_keeps_the_commit_in_its_version_and_others_lose_their_loc
 def test_what_is_stated_in_place_of_another_release_counts_as_a_change() -> None:
     releases = StatedReleases(" - jaxlib==0.9.0\n")
     known = releases.count
-    releases.take(" + jaxlib==0.9.1")
-    assert releases.of("jaxlib") == {"0.9.1"}
+    releases.read_line(" + jaxlib==0.9.1")
+    assert releases.versions_of("jaxlib") == {"0.9.1"}
     assert releases.count > known
 
 

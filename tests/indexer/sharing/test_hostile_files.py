@@ -16,8 +16,8 @@ import pytest
 
 from framedex.errors import FramedexError
 from framedex.index import Index
-from framedex.shared.archive import Writing
-from framedex.shared.columns import Bounds, Reading
+from framedex.shared.archive import ArchiveWriter
+from framedex.shared.columns import BatchDecoder, DefinitionCounts
 from tests.indexer.sharing.project import framedex, imported_project, project
 
 _CALLS_OF_TOTALS = 6  # the place of that column
@@ -160,7 +160,7 @@ def _is_refused(here: Path, file: Path, told: str) -> None:
 
 
 def test_what_would_be_refused_for_its_memory_is_not_written() -> None:
-    with Writing(io.BytesIO()) as writing, pytest.raises(FramedexError, match="too large for one file"):
+    with ArchiveWriter(io.BytesIO()) as writing, pytest.raises(FramedexError, match="too large for one file"):
         writing.add("definitions.json", b"[" + b"{}," * _GROWING)
 
 
@@ -170,7 +170,7 @@ def test_columns_that_would_take_much_more_memory_are_refused() -> None:
     many = (1 << 26) + 1
     head = json.dumps({"columns": [[1, many], *([[1, 0]] * (columns - 1))]}).encode()
     with pytest.raises(ValueError, match="longer than a shared capture allows"):
-        Reading(Bounds(1, 1, 1, 1)).batch(_head(head) + bytes(many))
+        BatchDecoder(DefinitionCounts(1, 1, 1, 1)).batch(_head(head) + bytes(many))
 
 
 @pytest.mark.exhaustive(keep=_IN_EACH_RUN)

@@ -14,7 +14,7 @@ import pytest
 from framedex.model import Metadata
 from framedex.releases import REPOSITORIES
 from framedex.shared.contents import Definitions
-from framedex.shared.packing import packed
+from framedex.shared.packing import pack_value
 from framedex.sharing.redaction import Redactor, Secrets
 from framedex.sharing.replacement import GONE
 from tests.indexed_ffi import indexed
@@ -86,16 +86,16 @@ def _leaks(told: Any) -> list[str]:
 def test_no_secret_of_any_field_is_shared_outside_of_kept_packages(form: int) -> None:
     redactor = Redactor(Secrets([], [], "salt"), ["/project of nobody"], ["jax"])
     planted = _planted(form)
-    assert len(_leaks(packed(planted, str))) > 100
-    assert not _leaks(packed(redactor.definitions(planted), redactor.text))
-    assert not [text for _, text in redactor.left() if _leaks(text)]
+    assert len(_leaks(pack_value(planted, str))) > 100
+    assert not _leaks(pack_value(redactor.definitions(planted), redactor.text))
+    assert not [text for _, text in redactor.remaining_texts() if _leaks(text)]
 
 
 @pytest.mark.parametrize("form", range(len(FORMS)))
 def test_every_secret_that_stays_without_kept_packages_is_a_name_of_code_and_listed(form: int) -> None:
     redactor = Redactor(Secrets([], [], "salt"), ["/project of nobody"], None)
-    shared = packed(redactor.definitions(_planted(form)), redactor.text)
-    listed = {text for _, text in redactor.left()}
+    shared = pack_value(redactor.definitions(_planted(form)), redactor.text)
+    listed = {text for _, text in redactor.remaining_texts()}
     names_of_code = [text for each in shared[2] for text in _texts(each)]  # of functions, with their symbols
     left = [text for text in _leaks(shared) if text not in listed and text not in names_of_code]
     for name in sorted(listed, key=len, reverse=True):
@@ -133,7 +133,7 @@ def test_no_secret_in_what_calls_were_made_with_is_shared(form: int, packages: l
 )
 def test_names_of_what_is_no_public_file_are_hidden(file: str) -> None:
     redactor = Redactor(Secrets([], [], "salt"), [], ["jax"])
-    assert not _leaks(packed(redactor.definitions(_planted(0, file)), redactor.text))
+    assert not _leaks(pack_value(redactor.definitions(_planted(0, file)), redactor.text))
 
 
 @pytest.mark.parametrize("value", ["10.1.2.3", "2026-11-27", "555-1234", "deadbeefdeadbeefdeadbeefdeadbeef"])

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from framedex.ffi.joins import find_metadata_site_keys
-from framedex.model import Language, Metadata, Stops
+from framedex.model import Language, Metadata, StopReasons
 from framedex.shared.contents import Definitions, SharedFrame, SharedFunction, SharedProgram, SharedSite
-from framedex.sharing.names import Names
+from framedex.sharing.names import NameReplacer
 from framedex.sharing.redaction import Redactor, Secrets
 from framedex.sharing.replacement import GONE
 from framedex.sharing.secrets import secrets_here
@@ -22,7 +22,7 @@ _GIVEN = (STATIC, "--dataset")
 
 
 def _said(name: str) -> bytes:
-    """All bytes of a shared file, unpacked, with the names of its parts."""
+    """All bytes of a shared file, unpack_value, with the names of its parts."""
     with zipfile.ZipFile(project().files[name]) as archive:
         return b"\n".join([part.encode() + archive.read(part) for part in archive.namelist()])
 
@@ -97,7 +97,7 @@ def test_values_of_options_stay_only_if_xla_defines_them_as_numbers_or_flags(val
     redactor = Redactor(Secrets([], []), [], None)
     kept = {"device_ordinal": "-1", "xla_cpu_enable_fast_math": "true", "xla_gpu_enable_command_buffer": "13, 5"}
     options = json.dumps({**kept, "xla_gpu_cuda_data_dir": value, "xla_cpu_use_onednn": value})
-    nothing = Definitions('{"argv": []}', (), (), (), (), (), (), 0, (), Stops(), options={"0": options})
+    nothing = Definitions('{"argv": []}', (), (), (), (), (), (), 0, (), StopReasons(), options={"0": options})
     (plain,) = redactor.definitions(nothing).options.values()
     assert json.loads(plain) == {**kept, "xla_gpu_cuda_data_dir": GONE, "xla_cpu_use_onednn": GONE}
 
@@ -110,7 +110,7 @@ def test_sites_are_known_by_what_is_said_of_them_now() -> None:
     assert key is not None
     site = SharedSite(key, "f", (SharedFrame(0, 0, 0, None, None, False, 3),), 0, from_metadata=True)
     definitions = Definitions(
-        '{"argv": []}', ("",), (), (), (), (), (), 0, (), Stops(), descriptions=described, sites=(site,)
+        '{"argv": []}', ("",), (), (), (), (), (), 0, (), StopReasons(), descriptions=described, sites=(site,)
     )
     plain = Redactor(Secrets([], []), [], None).definitions(definitions)
     assert [site.key for site in plain.sites] == find_metadata_site_keys(plain.descriptions) != [key]
@@ -145,10 +145,12 @@ def test_files_of_other_recorders_are_told_by_their_names_alone(
 
 
 def test_threads_keep_the_names_that_python_and_xla_gave_them() -> None:
-    names = Names(["jax"])
+    names = NameReplacer(["jax"])
     told = ("", "python3.13", "MainThread", "Thread-3", "ThreadPoolExecutor-0_1", "tf_XLAEigen/7", "/host:CPU python")
-    assert [names.thread(name) for name in told] == list(told)
-    given = [names.thread(name) for name in ("orders of acme", "python of acme", "orders of acme", "Thread-acme")]
+    assert [names.redact_thread(name) for name in told] == list(told)
+    given = [
+        names.redact_thread(name) for name in ("orders of acme", "python of acme", "orders of acme", "Thread-acme")
+    ]
     assert given == ["thread_0", "thread_1", "thread_0", "thread_2"]
     assert names.count == 3
 
@@ -170,12 +172,12 @@ def test_threads_keep_the_names_that_python_and_xla_gave_them() -> None:
     ],
 )
 def test_a_thread_named_by_a_number_of_somebody_is_hidden(name: str) -> None:
-    assert Names(["jax"]).thread(name) == "thread_0"
+    assert NameReplacer(["jax"]).redact_thread(name) == "thread_0"
 
 
 @pytest.mark.parametrize("name", ["tf_XLAPjRtCpuCl", "tf_XLAEigen/123", "ThreadPoolExecu", "python3", "framedex"])
 def test_a_thread_of_a_pool_keeps_its_name_as_linux_cuts_it(name: str) -> None:
-    assert Names(["jax"]).thread(name) == name
+    assert NameReplacer(["jax"]).redact_thread(name) == name
 
 
 @pytest.mark.parametrize("name", ["STRIPE_KEY", "keys", "DB_PASS", "PGPASSWORD", "SIGNING_KEY_FILE", "MY_TOKEN"])
@@ -193,9 +195,9 @@ def test_it_is_told_what_was_replaced_and_what_is_left() -> None:
 
 
 def test_texts_that_look_like_something_are_listed() -> None:
-    from framedex.sharing.suspects import Suspects
+    from framedex.sharing.suspects import SuspectCollector
 
-    suspects = Suspects()
+    suspects = SuspectCollector()
     for text in (
         "open /srv/models/weights.bin",
         "ask carol@example.org",
@@ -207,7 +209,7 @@ def test_texts_that_look_like_something_are_listed() -> None:
         "/python/site-packages/jax/_src/api.py",
     ):
         suspects.look(text)
-    assert list(suspects.told()) == [
+    assert list(suspects.found()) == [
         ("a path", "/srv/models/weights.bin"),
         ("a mail address", "carol@example.org"),
         ("a host", "example.org"),
@@ -229,8 +231,8 @@ def test_names_of_kept_packages_stay_and_are_listed() -> None:
     }
     redactor = Redactor(Secrets([], []), [], ["flax"])
     plain = redactor.definitions(
-        Definitions('{"argv": []}', paths, functions, (), (), (), (), 0, (), Stops(), programs=programs)
+        Definitions('{"argv": []}', paths, functions, (), (), (), (), 0, (), StopReasons(), programs=programs)
     )
     assert [function.name for function in plain.functions] == ["bind", "function_0", "jit"]
     assert [program.name for program in plain.programs.values()] == ["jit_bind", "jit_function_0", "jit_jit"]
-    assert {text for _, text in redactor.left()} == {"bind", "/python/site-packages/flax/core.py"}
+    assert {text for _, text in redactor.remaining_texts()} == {"bind", "/python/site-packages/flax/core.py"}

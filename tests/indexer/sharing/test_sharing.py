@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index
-from framedex.model import CallFilter, How, Noted
+from framedex.model import CallFilter, CompileNote, LocationEvidence
 from framedex.programs.notes import build_note
-from framedex.shared.packing import packed, unpacked
+from framedex.shared.packing import pack_value, unpack_value
 from tests.indexer.sharing.planting import Planter
 from tests.indexer.sharing.project import FUNCTION, STATIC, VERBS, framedex, imported_project, project
 
@@ -56,7 +56,7 @@ def _plain(answer: str) -> list[str]:
 
 
 def test_every_field_of_a_note_is_shared() -> None:
-    note: Noted = Planter(0).value(Noted)
+    note: CompileNote = Planter(0).value(CompileNote)
 
     assert note.donated
     assert build_note(json.loads(json.dumps(asdict(note)))) == note
@@ -64,15 +64,15 @@ def test_every_field_of_a_note_is_shared() -> None:
 
 def test_a_file_without_the_newest_fields_is_read() -> None:
     """An older framedex wrote no donated arguments, and one before it no keys."""
-    note = Noted("jit_f", "f", "train.py:3", (), (), (0,), (("function", "", "f #1"),))
-    fields = packed(note, str)
+    note = CompileNote("jit_f", "f", "train.py:3", (), (), (0,), (("function", "", "f #1"),))
+    fields = pack_value(note, str)
 
-    assert unpacked(Noted, fields) == note
-    assert unpacked(Noted, fields[:-1]) == replace(note, keys=None)
-    assert unpacked(Noted, fields[:-2]) == replace(note, donated=(), keys=None)
+    assert unpack_value(CompileNote, fields) == note
+    assert unpack_value(CompileNote, fields[:-1]) == replace(note, keys=None)
+    assert unpack_value(CompileNote, fields[:-2]) == replace(note, donated=(), keys=None)
     for wrong in (fields[:-3], [*fields, 1]):
-        with pytest.raises(ValueError, match="Noted is malformed"):
-            unpacked(Noted, wrong)
+        with pytest.raises(ValueError, match="CompileNote is malformed"):
+            unpack_value(CompileNote, wrong)
 
 
 def test_lines_lead_to_the_shared_text_which_nobody_may_edit(imported: Path) -> None:
@@ -81,7 +81,7 @@ def test_lines_lead_to_the_shared_text_which_nobody_may_edit(imported: Path) -> 
         trace = index.calls.trace(call.id)
         assert trace is not None
         (place,) = (frame.location for frame in trace.frames if frame.function.name == "main")
-        assert place is not None and place.how is How.EXACT
+        assert place is not None and place.how is LocationEvidence.EXACT
         text = Path(place.path)
         assert f'{FUNCTION}(jnp.ones((3, 5)), mode="{STATIC}")' in text.read_text().split("\n")[place.line - 1]
         assert imported / ".framedex" / "captures" in text.parents

@@ -2,12 +2,17 @@
 
 import numpy as np
 
-from framedex.sources.bodies import Stretch
-from framedex.sources.call_order import Alignment, Weights
+from framedex.sources.bodies import BasicBlock
+from framedex.sources.call_order import CallAlignment, Weights
 
 WRITTEN = ["begin", "open", "write", "close", "open", "read", "close", "end"]
 COMPILED = ["begin", "open", "read", "close", "open", "write", "close", "end"]
-FLOW = [Stretch(range(1), []), Stretch(range(1, 4), [0]), Stretch(range(4, 7), [0]), Stretch(range(7, 8), [1, 2])]
+FLOW = [
+    BasicBlock(range(1), []),
+    BasicBlock(range(1, 4), [0]),
+    BasicBlock(range(4, 7), [0]),
+    BasicBlock(range(7, 8), [1, 2]),
+]
 """Two branches, of which the compiler put the second one first."""
 
 
@@ -17,17 +22,17 @@ def weights(call: int) -> tuple[Weights, Weights] | None:
 
 
 def test_what_runs_on_the_way_decides_and_not_the_order_of_addresses() -> None:
-    alignment = Alignment(FLOW, weights, len(WRITTEN))
+    alignment = CallAlignment(FLOW, weights, len(WRITTEN))
     for call, right, wrong in [(3, 6, 3), (4, 1, 4)]:
         assert alignment.fit(call, right, is_repeated=False) > alignment.fit(call, wrong, is_repeated=False)
 
 
 def test_calls_without_names_fit_anywhere() -> None:
-    alignment = Alignment(FLOW, lambda _: None, len(WRITTEN))
+    alignment = CallAlignment(FLOW, lambda _: None, len(WRITTEN))
     assert {alignment.fit(call, site, is_repeated=True) for call in range(8) for site in range(8)} == {0.0}
 
 
 def test_more_ways_than_a_line_is_worth_tell_nothing() -> None:
-    flow = [*FLOW, Stretch(range(0), [0] * (1 << 22))]
-    alignment = Alignment(flow, weights, len(WRITTEN))
+    flow = [*FLOW, BasicBlock(range(0), [0] * (1 << 22))]
+    alignment = CallAlignment(flow, weights, len(WRITTEN))
     assert {alignment.fit(call, site, is_repeated=False) for call in range(8) for site in range(8)} == {0.0}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from framedex.sources.call_targets import Named, Namesakes
+from framedex.sources.call_targets import NamedDefinition, Namesakes
 
 A = ("a::Foo::make", "method", "/x/foo.cc")
 B = ("b::Bar::make", "method", "/x/bar.cc")
@@ -10,9 +10,9 @@ FREE = ("a::make", "function", "/x/free.cc")
 
 
 def cpp(written: str, caller: str = "c::f", kind: str = "call") -> tuple[list[str], bool]:
-    definitions = [Named.from_columns(*each, "cpp") for each in (A, B, FREE)]
+    definitions = [NamedDefinition.from_columns(*each, "cpp") for each in (A, B, FREE)]
     found = Namesakes(definitions, "cpp").resolve(
-        kind, written, Named.from_columns(caller, "function", "/x/caller.cc", "cpp")
+        kind, written, NamedDefinition.from_columns(caller, "function", "/x/caller.cc", "cpp")
     )
     return [each.name for each in found.definitions], found.is_sure
 
@@ -41,8 +41,10 @@ def test_the_innermost_scope_around_the_caller_comes_first() -> None:
 def python(
     written: str, caller: str, path: str, *definitions: tuple[str, str, str]
 ) -> tuple[list[tuple[str, str]], bool]:
-    named = [Named.from_columns(*each, "python") for each in definitions]
-    found = Namesakes(named, "python").resolve("call", written, Named.from_columns(caller, "function", path, "python"))
+    named = [NamedDefinition.from_columns(*each, "python") for each in definitions]
+    found = Namesakes(named, "python").resolve(
+        "call", written, NamedDefinition.from_columns(caller, "function", path, "python")
+    )
     return [(each.name, each.path) for each in found.definitions], found.is_sure
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from framedex.model import Definition, How
+from framedex.model import Definition, LocationEvidence
 from framedex.sources import parse_file
-from framedex.sources.bodies import Bodies, Called, Caller, written_call_of
+from framedex.sources.bodies import CallerBody, CallForm, FunctionBodies, written_call_of
 from framedex.sources.call_lines import find_call_lines
 from framedex.sources.calls import WrittenCall, written_calls
 from framedex.sources.implicit import count_implicit_names, count_member_types, find_implicit_calls
@@ -42,46 +42,46 @@ REACHES = {("Second", "Deep"), ("Fourth", "Deep"), ("CHECK_OK", "Fail"), ("Inner
 
 
 @pytest.fixture
-def caller(tmp_path: Path) -> Caller:
+def caller(tmp_path: Path) -> CallerBody:
     return compiled(tmp_path)
 
 
-def compiled(folder: Path, *names: str) -> Caller:
+def compiled(folder: Path, *names: str) -> CallerBody:
     """The function as if it had been compiled to calls of these names, one after the other."""
     path = folder / "body.cc"
     path.write_text(SOURCE)
-    calls = [Called(name, "call", None) for name in names]
+    calls = [CallForm(name, "call", None) for name in names]
     sites = written_calls(SOURCE.encode(), parse_file(path).definitions)
-    return Caller((2, 21), sites, calls, lambda i: (calls[:i][::-1], calls[i + 1 :]), compiler="clang")
+    return CallerBody((2, 21), sites, calls, lambda i: (calls[:i][::-1], calls[i + 1 :]), compiler="clang")
 
 
-def reaches(site: WrittenCall, callee: Called, hops: int) -> bool:
+def reaches(site: WrittenCall, callee: CallForm, hops: int) -> bool:
     return (site.callee, callee.name) in REACHES
 
 
 @pytest.mark.parametrize(
     ("symbol", "how", "line"),
     [
-        ("First(int)", How.SINGLE, 3),
-        ("Inner(int, int)", How.SINGLE, 5),
-        ("ns::Third()", How.SINGLE, 9),
-        ("OnlyInLambda(int)", How.INLINED_HOP, 13),
-        ("Fail(int)", How.SINGLE, 14),
-        ("int Name<int, long>(int)", How.SINGLE, 15),
-        ("wide::Qualified(int)", How.SINGLE, 16),
-        ("Status::Status(int, int)", How.SINGLE, 18),
+        ("First(int)", LocationEvidence.SINGLE, 3),
+        ("Inner(int, int)", LocationEvidence.SINGLE, 5),
+        ("ns::Third()", LocationEvidence.SINGLE, 9),
+        ("OnlyInLambda(int)", LocationEvidence.INLINED_HOP, 13),
+        ("Fail(int)", LocationEvidence.SINGLE, 14),
+        ("int Name<int, long>(int)", LocationEvidence.SINGLE, 15),
+        ("wide::Qualified(int)", LocationEvidence.SINGLE, 16),
+        ("Status::Status(int, int)", LocationEvidence.SINGLE, 18),
         ("Status::Status()", None, 0),
-        ("Empty::Empty()", How.SINGLE, 19),
-        ("Overloaded(int, int)", How.RANKED, 20),
-        ("OnlyThrough()", How.INLINED_HOP, 5),
+        ("Empty::Empty()", LocationEvidence.SINGLE, 19),
+        ("Overloaded(int, int)", LocationEvidence.RANKED, 20),
+        ("OnlyThrough()", LocationEvidence.INLINED_HOP, 5),
         ("Unknown()", None, 0),
     ],
 )
-def test_a_call_is_found_by_its_name(caller: Caller, symbol: str, how: How | None, line: int) -> None:
+def test_a_call_is_found_by_its_name(caller: CallerBody, symbol: str, how: LocationEvidence | None, line: int) -> None:
     callee = written_call_of(symbol)
     assert callee is not None
     found, lines = find_call_lines(caller, callee, None, reaches)
-    if len(set(lines)) == 1 and how is How.RANKED:
+    if len(set(lines)) == 1 and how is LocationEvidence.RANKED:
         how = found
     assert (found, lines[:1]) == (how, (line,) if line else ())
 
@@ -95,45 +95,47 @@ def test_between_several_the_neighbours_decide(tmp_path: Path) -> None:
     """Given a body whose blocks were swapped by the compiler, then a call is found by what runs around it."""
     swapped = compiled(tmp_path, "First", "Third", "Twice", "Fourth", "Inner", "Twice", "Second")
 
-    first = find_call_lines(swapped, Called("Twice", "call", None), 2, reaches)
-    second = find_call_lines(swapped, Called("Twice", "call", None), 5, reaches)
+    first = find_call_lines(swapped, CallForm("Twice", "call", None), 2, reaches)
+    second = find_call_lines(swapped, CallForm("Twice", "call", None), 5, reaches)
 
-    assert first == (How.RANKED, (10, 5))
-    assert second == (How.RANKED, (5, 10))
+    assert first == (LocationEvidence.RANKED, (10, 5))
+    assert second == (LocationEvidence.RANKED, (5, 10))
 
 
-def test_a_call_from_inside_inlined_functions_has_all_of_them_as_candidates(caller: Caller) -> None:
-    how, lines = find_call_lines(caller, Called("Deep", "call", None), None, reaches)
-    assert how is How.INLINED_HOP and set(lines) == {7, 11}
+def test_a_call_from_inside_inlined_functions_has_all_of_them_as_candidates(caller: CallerBody) -> None:
+    how, lines = find_call_lines(caller, CallForm("Deep", "call", None), None, reaches)
+    assert how is LocationEvidence.INLINED_HOP and set(lines) == {7, 11}
 
 
 def test_a_single_call_is_no_fact_where_an_inlined_function_calls_the_same(tmp_path: Path) -> None:
     """Given one call of a name in the body and two in the code, then the one that was inlined is a candidate too."""
     twice = compiled(tmp_path, "First", "Third", "Third")
-    how, lines = find_call_lines(twice, Called("Third", "call", None), 1, lambda site, *_: site.callee == "Fourth")
-    assert how is How.RANKED and set(lines) == {9, 11}
+    how, lines = find_call_lines(twice, CallForm("Third", "call", None), 1, lambda site, *_: site.callee == "Fourth")
+    assert how is LocationEvidence.RANKED and set(lines) == {9, 11}
 
 
 def test_a_macro_is_no_fact_where_the_code_has_its_call_more_often(tmp_path: Path) -> None:
     """What else was inlined may be of nobody's knowledge, as functions that a macro defines."""
     once, twice = compiled(tmp_path, "First", "Fail"), compiled(tmp_path, "Fail", "First", "Fail")
-    assert find_call_lines(once, Called("Fail", "call", None), 1, reaches) == (How.SINGLE, (14,))
-    assert find_call_lines(twice, Called("Fail", "call", None), 2, reaches) == (How.RANKED, (14,))
+    assert find_call_lines(once, CallForm("Fail", "call", None), 1, reaches) == (LocationEvidence.SINGLE, (14,))
+    assert find_call_lines(twice, CallForm("Fail", "call", None), 2, reaches) == (LocationEvidence.RANKED, (14,))
 
 
 def test_a_single_call_is_no_fact_where_an_inlined_namesake_may_pass_it_on(tmp_path: Path) -> None:
     """`Overloaded(a, 2)` may call `Overloaded(a)` as `swap(a, b)` calls `a.swap(b)`; compiled itself, it does not."""
-    one = Called("Overloaded", "call", 1)
+    one = CallForm("Overloaded", "call", 1)
     inlined = compiled(tmp_path, "First")
-    inlined = replace(inlined, compiled=[*inlined.compiled, one])
-    both = replace(inlined, compiled=[*inlined.compiled, Called("Overloaded", "call", 2)])
-    assert find_call_lines(inlined, one, 1, reaches) == (How.RANKED, (20,))
-    assert find_call_lines(both, one, 1, reaches) == (How.SINGLE, (20,))
+    inlined = replace(inlined, compiled_calls=[*inlined.compiled_calls, one])
+    both = replace(inlined, compiled_calls=[*inlined.compiled_calls, CallForm("Overloaded", "call", 2)])
+    assert find_call_lines(inlined, one, 1, reaches) == (LocationEvidence.RANKED, (20,))
+    assert find_call_lines(both, one, 1, reaches) == (LocationEvidence.SINGLE, (20,))
 
 
-def calling(called_in: dict[str, list[str]]) -> Bodies:
+def calling(called_in: dict[str, list[str]]) -> FunctionBodies:
     """Functions and macros that call what is told of each."""
-    return Bodies(lambda _: (), lambda _: {}, lambda name, *_: [Counter(called_in[name])] if name in called_in else [])
+    return FunctionBodies(
+        lambda _: (), lambda _: {}, lambda name, *_: [Counter(called_in[name])] if name in called_in else []
+    )
 
 
 @pytest.mark.parametrize("length", [3, 5000])
@@ -143,7 +145,7 @@ def test_macros_that_use_one_another_are_followed_to_their_end(length: int, last
     inside = {f"FAIL_{i}": [f"FAIL_{i + 1}"] for i in range(length)} | {f"FAIL_{length}": [last]}
     bodies = calling(inside)
     for hops in (1, 3):
-        found = bodies.reaches(WrittenCall(1, "call", "FAIL_0", 1), Called("Fail", "call", None), hops)
+        found = bodies.reaches(WrittenCall(1, "call", "FAIL_0", 1), CallForm("Fail", "call", None), hops)
         assert found == (last == "Fail" and length < 1000)  # more than is looked at
 
 
@@ -152,7 +154,7 @@ def test_what_calls_one_another_reaches_the_same_whichever_is_asked_first() -> N
     for first in inside:
         bodies = calling(inside)
         for name in (first, *inside):
-            assert bodies.reaches(WrittenCall(1, "call", name, 1), Called("Fail", "call", None), 2) == 1
+            assert bodies.reaches(WrittenCall(1, "call", name, 1), CallForm("Fail", "call", None), 2) == 1
 
 
 @pytest.mark.exhaustive
@@ -161,17 +163,17 @@ def test_of_a_great_many_calls_those_nearest_in_order_come_first(tmp_path: Path)
     count = 1500
     path = tmp_path / "long.cc"
     path.write_text("void body(int a) {\n" + "  step(a);\n  other(a);\n" * count + "}\n")
-    calls = [Called(name, "call", None) for _ in range(count) for name in ("step", "other")]
+    calls = [CallForm(name, "call", None) for _ in range(count) for name in ("step", "other")]
     sites = written_calls(path.read_bytes(), parse_file(path).definitions)
     looked_at = []
 
-    def neighbours(i: int) -> tuple[list[Called], list[Called]]:
+    def neighbours(i: int) -> tuple[list[CallForm], list[CallForm]]:
         looked_at.append(i)
         return calls[max(i - 8, 0) : i][::-1], calls[i + 1 : i + 9]
 
-    caller = Caller((1, 2 * count + 2), sites, calls, neighbours, compiler="clang")
+    caller = CallerBody((1, 2 * count + 2), sites, calls, neighbours, compiler="clang")
     how, lines = find_call_lines(caller, calls[0], count, reaches)
-    assert how is How.RANKED and len(lines) == count and abs(lines[0] - (count + 2)) < 200
+    assert how is LocationEvidence.RANKED and len(lines) == count and abs(lines[0] - (count + 2)) < 200
     assert looked_at == [count]
 
 
@@ -185,25 +187,25 @@ void body(int a) {
 """
 
 
-def numbered(folder: Path, name: str, passed: list[int]) -> Caller:
+def numbered(folder: Path, name: str, passed: list[int]) -> CallerBody:
     """The function as if it had been compiled to two calls of this name, the first of which is passed these numbers."""
     path = folder / "numbered.cc"
     path.write_text(_NUMBERED)
     sites = written_calls(_NUMBERED.encode(), parse_file(path).definitions)
-    call = Called(name, "call", None)
-    return Caller((1, 6), sites, [call, call], lambda _: ((), ()), lambda i: () if i else passed)
+    call = CallForm(name, "call", None)
+    return CallerBody((1, 6), sites, [call, call], lambda _: ((), ()), lambda i: () if i else passed)
 
 
 def test_the_line_that_a_macro_passes_on_is_that_of_the_call(tmp_path: Path) -> None:
     for line in (2, 3):
         caller = numbered(tmp_path, "Fail", [line, 700])
-        assert find_call_lines(caller, Called("Fail", "call", None), 0, reaches)[1][0] == line
+        assert find_call_lines(caller, CallForm("Fail", "call", None), 0, reaches)[1][0] == line
 
 
 def test_numbers_among_the_arguments_tell_calls_apart(tmp_path: Path) -> None:
     for passed, line in (([0x80, 1], 4), ([0xFFFFFFFE], 5)):
         caller = numbered(tmp_path, "Emit", passed)
-        assert find_call_lines(caller, Called("Emit", "call", None), 0, reaches)[1][0] == line
+        assert find_call_lines(caller, CallForm("Emit", "call", None), 0, reaches)[1][0] == line
 
 
 _SCOPES = """\
@@ -232,15 +234,15 @@ void scopes(Thing* thing, Other* other) {
 """
 
 
-def scope_line(folder: Path, span: tuple[int, int], symbol: str) -> tuple[How | None, tuple[int, ...]]:
+def scope_line(folder: Path, span: tuple[int, int], symbol: str) -> tuple[LocationEvidence | None, tuple[int, ...]]:
     """The line of a call that is not written as one, in the function of these lines."""
     path = folder / "scopes.cc"
     path.write_text(_SCOPES)
     definitions = parse_file(path).definitions
-    bodies = Bodies(lambda name: [(str(path), each) for each in definitions if name in each.name], lambda _: {})
+    bodies = FunctionBodies(lambda name: [(str(path), each) for each in definitions if name in each.name], lambda _: {})
     callee = written_call_of(symbol)
     assert callee is not None
-    caller = Caller(span, written_calls(_SCOPES.encode(), definitions), (), lambda _: ((), ()))
+    caller = CallerBody(span, written_calls(_SCOPES.encode(), definitions), (), lambda _: ((), ()))
     return find_call_lines(caller, callee, None, bodies.reaches)
 
 
@@ -259,38 +261,42 @@ def test_a_destructor_runs_where_a_scope_ends_or_something_is_deleted(
     tmp_path: Path, symbol: str, lines: tuple[int, ...]
 ) -> None:
     how, found = scope_line(tmp_path, (10, 22), symbol)
-    assert tuple(sorted(found)) == lines and how in (How.RANKED, How.INLINED_HOP)
+    assert tuple(sorted(found)) == lines and how in (LocationEvidence.RANKED, LocationEvidence.INLINED_HOP)
 
 
 def test_members_and_bases_are_made_and_destroyed_by_what_is_written_of_their_class(tmp_path: Path) -> None:
-    assert scope_line(tmp_path, (3, 5), "Held::~Held()") == (How.INLINED_HOP, (5,))
-    assert scope_line(tmp_path, (3, 5), "Base::~Base()") == (How.INLINED_HOP, (5,))
+    assert scope_line(tmp_path, (3, 5), "Held::~Held()") == (LocationEvidence.INLINED_HOP, (5,))
+    assert scope_line(tmp_path, (3, 5), "Base::~Base()") == (LocationEvidence.INLINED_HOP, (5,))
     how, lines = scope_line(tmp_path, (6, 9), "Held::Held()")
-    assert how is How.INLINED_HOP and set(lines) == {6, 7}  # as clang has it, and as gcc has it
+    assert how is LocationEvidence.INLINED_HOP and set(lines) == {6, 7}  # as clang has it, and as gcc has it
 
 
 def test_an_operator_is_no_fact_since_built_in_types_have_it_too(tmp_path: Path) -> None:
     path = tmp_path / "operators.cc"
     path.write_text(text := "void f(int a, int b, T t) {\n  a = b;\n}\n")
-    caller = Caller((1, 3), written_calls(text.encode(), parse_file(path).definitions), (), lambda _: ((), ()))
+    caller = CallerBody((1, 3), written_calls(text.encode(), parse_file(path).definitions), (), lambda _: ((), ()))
     callee = written_call_of("T::operator=(T const&)")
     assert callee is not None
-    assert find_call_lines(caller, callee, None, reaches) == (How.RANKED, (2,))
+    assert find_call_lines(caller, callee, None, reaches) == (LocationEvidence.RANKED, (2,))
 
 
 @pytest.mark.parametrize(
     ("compiler", "how", "lines"),
-    [("clang", How.SINGLE, (5,)), ("gcc", How.RANKED, (4, 5)), ("", How.RANKED, (5, 4))],
+    [
+        ("clang", LocationEvidence.SINGLE, (5,)),
+        ("gcc", LocationEvidence.RANKED, (4, 5)),
+        ("", LocationEvidence.RANKED, (5, 4)),
+    ],
 )
 def test_an_argument_on_a_line_of_its_own_can_have_the_line_of_the_call_that_it_is_for_by_gcc(
-    tmp_path: Path, compiler: str, how: How, lines: tuple[int, ...]
+    tmp_path: Path, compiler: str, how: LocationEvidence, lines: tuple[int, ...]
 ) -> None:
     source = "\nint Outer(int);\nint body() {\n  return Outer(\n      Inner());\n}\n"
     path = tmp_path / "argument.cc"
     path.write_text(source)
     sites = written_calls(source.encode(), parse_file(path).definitions)
-    caller = Caller((3, 6), sites, (), lambda _: ((), ()), compiler=compiler)
-    assert find_call_lines(caller, Called("Inner", "call", None), None, reaches) == (how, lines)
+    caller = CallerBody((3, 6), sites, (), lambda _: ((), ()), compiler=compiler)
+    assert find_call_lines(caller, CallForm("Inner", "call", None), None, reaches) == (how, lines)
 
 
 def test_a_macro_that_calls_the_callee_too_leaves_a_call_that_is_written_uncertain(tmp_path: Path) -> None:
@@ -298,9 +304,9 @@ def test_a_macro_that_calls_the_callee_too_leaves_a_call_that_is_written_uncerta
     path = tmp_path / "macro.cc"
     path.write_text(source)
     sites = written_calls(source.encode(), parse_file(path).definitions)
-    fail = Called("Fail", "call", None)
-    caller = Caller((1, 4), sites, (fail,), lambda _: ((), ()), compiler="clang")
-    assert find_call_lines(caller, fail, 0, reaches) == (How.RANKED, (3, 2))
+    fail = CallForm("Fail", "call", None)
+    caller = CallerBody((1, 4), sites, (fail,), lambda _: ((), ()), compiler="clang")
+    assert find_call_lines(caller, fail, 0, reaches) == (LocationEvidence.RANKED, (3, 2))
 
 
 def test_a_comment_after_a_directive_is_no_qualifier(tmp_path: Path) -> None:
@@ -308,7 +314,7 @@ def test_a_comment_after_a_directive_is_no_qualifier(tmp_path: Path) -> None:
     path = tmp_path / "comment.cc"
     path.write_text(source)
     (calls,) = written_calls(source.encode(), parse_file(path).definitions).values()
-    assert [(call.callee, call.line) for call in calls] == [("Called", 4), ("Global", 6)]
+    assert [(call.callee, call.line) for call in calls] == [("CallForm", 4), ("Global", 6)]
 
 
 def test_texts_that_are_passed_tell_calls_of_one_callee_apart(tmp_path: Path) -> None:
@@ -319,9 +325,9 @@ def test_texts_that_are_passed_tell_calls_of_one_callee_apart(tmp_path: Path) ->
     path.write_text(source)
     sites = written_calls(source.encode(), parse_file(path).definitions)
     for name, text, line in [("Log", b"first\n", 2), ("Log", b"second half", 3), ("CHECK_THAT", b"a > b", 5)]:
-        callee = Called(name, "call", None)
-        caller = Caller((1, 6), sites, [callee], lambda _: ((), ()))
-        told = replace(caller, texts=partial(_passing, text))
+        callee = CallForm(name, "call", None)
+        caller = CallerBody((1, 6), sites, [callee], lambda _: ((), ()))
+        told = replace(caller, passed_strings=partial(_passing, text))
         assert find_call_lines(told, callee, 0, reaches)[1][0] == line
 
 
@@ -345,9 +351,9 @@ def test_a_function_of_a_hostile_text_is_read_in_linear_time(text: bytes) -> Non
     count_member_types(source)
 
 
-@pytest.mark.parametrize(("count", "how"), [(200, How.SINGLE), (5_000, None)])
+@pytest.mark.parametrize(("count", "how"), [(200, LocationEvidence.SINGLE), (5_000, None)])
 def test_macros_are_followed_as_far_as_anybody_has_them_stand_behind_one_another(
-    tmp_path: Path, count: int, how: How | None
+    tmp_path: Path, count: int, how: LocationEvidence | None
 ) -> None:
     """Given macros, each of which uses the next one, the last the first one too, and a call."""
     macros = [f"#define M_{i}() M_{i + 1}()" for i in range(count)] + [f"#define M_{count}() M_0() + Deep()"]
@@ -356,11 +362,11 @@ def test_macros_are_followed_as_far_as_anybody_has_them_stand_behind_one_another
     path.write_text(text)
     definitions = parse_file(path).definitions
     named = {each.name: [(str(path), each)] for each in definitions}
-    bodies = Bodies(lambda name: named.get(name, ()), lambda _: {})
+    bodies = FunctionBodies(lambda name: named.get(name, ()), lambda _: {})
     sites = written_calls(text.encode(), definitions)
-    caller = Caller((count + 2, count + 4), sites, (), lambda _: ((), ()))
+    caller = CallerBody((count + 2, count + 4), sites, (), lambda _: ((), ()))
 
-    found = find_call_lines(caller, Called("Deep", "call", 0), None, bodies.reaches)
+    found = find_call_lines(caller, CallForm("Deep", "call", 0), None, bodies.reaches)
     assert found == (how, (count + 3,) if how else ())
 
 
@@ -371,9 +377,9 @@ def test_of_more_calls_than_are_compared_the_order_of_addresses_tells(tmp_path: 
     text = "void body() {\n" + "  Again();\n" * count + "}\n"
     path = tmp_path / "again.cc"
     path.write_text(text)
-    calls = [Called("Again", "call", 0)] * count
+    calls = [CallForm("Again", "call", 0)] * count
     sites = written_calls(text.encode(), parse_file(path).definitions)
-    caller = Caller((1, count + 2), sites, calls, lambda _: (calls[:8], calls[:8]))
+    caller = CallerBody((1, count + 2), sites, calls, lambda _: (calls[:8], calls[:8]))
 
     how, lines = find_call_lines(caller, calls[0], 4_999, lambda *_: 0)
-    assert (how, lines[0], len(lines)) == (How.RANKED, 5_001, count)
+    assert (how, lines[0], len(lines)) == (LocationEvidence.RANKED, 5_001, count)

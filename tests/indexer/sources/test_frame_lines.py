@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from framedex.binaries import Binary
-from framedex.model import How
-from framedex.sources.bodies import Bodies, find_calls_in_file
+from framedex.model import LocationEvidence
+from framedex.sources.bodies import FunctionBodies, find_calls_in_file
 from framedex.sources.extraction import parse_file
-from framedex.sources.frame_lines import FrameLines, Standing
+from framedex.sources.frame_lines import FrameLines, LineEstimate
 
 _SOURCE = """\
 void elsewhere(int);
@@ -37,7 +37,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> tuple[Binary, Path]:
     return Binary.open(folder / "a.so"), folder / "a.cc"
 
 
-def standing(library: tuple[Binary, Path], call: int, callee: str) -> Standing | None:
+def standing(library: tuple[Binary, Path], call: int, callee: str) -> LineEstimate | None:
     """Where the frame stands that returns behind a call of `direct`, with this frame below it."""
     binary, path = library
     definitions = parse_file(path).definitions
@@ -46,15 +46,15 @@ def standing(library: tuple[Binary, Path], call: int, callee: str) -> Standing |
     assert symbols is not None
     code = binary.code_around(next(symbol.start for symbol in symbols if "6direct" in symbol.mangled))
     assert code is not None
-    bodies = Bodies(lambda _: [], lambda name: find_calls_in_file(name, definitions))
+    bodies = FunctionBodies(lambda _: [], lambda name: find_calls_in_file(name, definitions))
     span = own.line, own.end_line
-    return FrameLines().find(str(path), span, bodies, binary, code.calls[call].returns_to, [callee])
+    return FrameLines().find(str(path), span, bodies, binary, code.calls[call].return_address, [callee])
 
 
 def test_a_function_that_jumped_to_the_frame_below_is_what_was_called(library: tuple[Binary, Path]) -> None:
-    assert standing(library, 0, "a::last(int)") == Standing(How.SINGLE, (6,))
-    assert standing(library, 1, "a::last(int)") == Standing(How.SINGLE, (7,))
-    assert standing(library, 1, "elsewhere(int)") == Standing(How.SINGLE, (7,))
+    assert standing(library, 0, "a::last(int)") == LineEstimate(LocationEvidence.SINGLE, (6,))
+    assert standing(library, 1, "a::last(int)") == LineEstimate(LocationEvidence.SINGLE, (7,))
+    assert standing(library, 1, "elsewhere(int)") == LineEstimate(LocationEvidence.SINGLE, (7,))
 
 
 def test_a_call_of_another_library_is_known_by_its_stub(library: tuple[Binary, Path]) -> None:
@@ -62,7 +62,7 @@ def test_a_call_of_another_library_is_known_by_its_stub(library: tuple[Binary, P
     found = standing(library, 2, "somewhere::inside()")
 
     assert found is not None
-    assert (found.how, found.lines[0]) == (How.RANKED, 8)
+    assert (found.how, found.lines[0]) == (LocationEvidence.RANKED, 8)
 
 
 def test_of_several_definitions_what_calls_what_the_machine_code_calls_goes_first_and_all_are_candidates(
@@ -82,17 +82,17 @@ def test_of_several_definitions_what_calls_what_the_machine_code_calls_goes_firs
         for each in found
         if each.name.endswith("direct")
     ]
-    bodies = Bodies(lambda _: [], lambda name: find_calls_in_file(name, definitions[name]))
+    bodies = FunctionBodies(lambda _: [], lambda name: find_calls_in_file(name, definitions[name]))
 
     places = FrameLines().find_locations(
-        spans, bodies, binary, code.calls[2].returns_to, ["elsewhere(int)"], is_certain=False
+        spans, bodies, binary, code.calls[2].return_address, ["elsewhere(int)"], is_certain=False
     )
 
     assert (places[0].path, places[0].line) == (str(source), 8)
     assert (str(twin), 3) in [(place.path, place.line) for place in places]
-    assert {place.how for place in places} == {How.CANDIDATES}
+    assert {place.how for place in places} == {LocationEvidence.CANDIDATES}
     (_, of_source) = (each for each in spans)
     lone = FrameLines().find_locations(
-        [of_source], bodies, binary, code.calls[2].returns_to, ["elsewhere(int)"], is_certain=False
+        [of_source], bodies, binary, code.calls[2].return_address, ["elsewhere(int)"], is_certain=False
     )
-    assert {place.how for place in lone} == {How.CANDIDATES}
+    assert {place.how for place in lone} == {LocationEvidence.CANDIDATES}

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from framedex.model import Definition, How, NativeSymbol
+from framedex.model import Definition, LocationEvidence, NativeSymbol
 from framedex.sources import generated_scopes, match_generating_definition, parse_file
 
 PROTO = """syntax = "proto3";
@@ -53,4 +53,4 @@ def test_a_generated_function_is_labelled_with_what_it_is_made_from(tmp_path: Pa
         scopes = set(generated_scopes(symbol(function)))
         candidates = [c for c in definitions(tmp_path) if c[1].name.rpartition("::")[2] in scopes]
         how, found = match_generating_definition(symbol(function), candidates)
-        assert (how, [d.line for _, d in found]) == ((None, []) if line is None else (How.CLASS, [line]))
+        assert (how, [d.line for _, d in found]) == ((None, []) if line is None else (LocationEvidence.CLASS, [line]))

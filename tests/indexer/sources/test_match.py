@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from framedex.binaries.names import readable_name
-from framedex.model import Definition, How, NativeSymbol
+from framedex.model import Definition, LocationEvidence, NativeSymbol
 from framedex.sources import match_symbol, parse_file, short_name
 
 FILES = {
@@ -55,7 +55,7 @@ def candidates(tmp_path: Path) -> list[tuple[str, Definition]]:
 
 def found(
     candidates: list[tuple[str, Definition]], symbol: str, unit: str | None = None
-) -> tuple[How | None, list[tuple[str, int]]]:
+) -> tuple[LocationEvidence | None, list[tuple[str, int]]]:
     native = NativeSymbol(readable_name(symbol), symbol, symbol, None, 0, inlined=False, unit=unit)
     named = [c for c in candidates if short_name(c[1].name) == short_name(symbol)]
     how, chosen = match_symbol(native, named)
@@ -80,7 +80,7 @@ def test_a_symbol_finds_its_one_definition(candidates: list[tuple[str, Definitio
         ("absl::lts_20260107::Status shop::Till::ring<int>(int)", None, ("shop.cc", 4)),
     ]
     for symbol, unit, expected in cases:
-        assert found(candidates, symbol, unit) == (How.DEFINITION, [expected])
+        assert found(candidates, symbol, unit) == (LocationEvidence.DEFINITION, [expected])
 
 
 @pytest.mark.parametrize(
@@ -93,42 +93,45 @@ def test_a_symbol_finds_its_one_definition(candidates: list[tuple[str, Definitio
     ],
 )
 def test_an_implicit_member_is_labelled_with_its_class(candidates: list[tuple[str, Definition]], symbol: str) -> None:
-    assert found(candidates, symbol) == (How.CLASS, [("shop.h", 3)])
+    assert found(candidates, symbol) == (LocationEvidence.CLASS, [("shop.h", 3)])
 
 
 def test_a_copy_constructor_is_not_mistaken_for_another_of_one_parameter(
     candidates: list[tuple[str, Definition]],
 ) -> None:
-    assert found(candidates, "shop::Till::Till(shop::Till const&)") == (How.CLASS, [("shop.h", 4)])
+    assert found(candidates, "shop::Till::Till(shop::Till const&)") == (LocationEvidence.CLASS, [("shop.h", 4)])
 
 
 def test_what_cannot_be_told_apart_is_handed_out_whole(candidates: list[tuple[str, Definition]]) -> None:
     how, places = found(candidates, "shop::(anonymous namespace)::helper(int)")
-    assert how is How.CANDIDATES and places == [("other.cc", 1), ("shop.cc", 3)]
+    assert how is LocationEvidence.CANDIDATES and places == [("other.cc", 1), ("shop.cc", 3)]
 
 
 def test_lambdas_of_one_shape_are_told_apart_by_their_number(candidates: list[tuple[str, Definition]]) -> None:
     """Given two lambdas of one signature, then `#2` is the second, and `$_1`, which counts otherwise, is either."""
     second = found(candidates, "shop::twice()::{lambda(int, int)#2}::operator()(int, int) const")
     either, places = found(candidates, "shop::twice()::$_1::operator()(int, int) const")
-    assert second[0] is How.DEFINITION and second[1] == places[1:]
-    assert either is How.CANDIDATES and len(places) == 2
+    assert second[0] is LocationEvidence.DEFINITION and second[1] == places[1:]
+    assert either is LocationEvidence.CANDIDATES and len(places) == 2
 
 
 @pytest.mark.parametrize("member", ["~$_0()", "$_0(shop::helped()::$_0 const&)"])
 def test_what_the_compiler_makes_for_a_lambda_is_labelled_with_its_line(
     candidates: list[tuple[str, Definition]], member: str
 ) -> None:
-    assert found(candidates, f"shop::helped()::$_0::{member}", "shop.cc") == (How.CLASS, [("shop.cc", 15)])
+    assert found(candidates, f"shop::helped()::$_0::{member}", "shop.cc") == (LocationEvidence.CLASS, [("shop.cc", 15)])
 
 
 def test_a_lambda_called_through_a_function_pointer_is_that_lambda(candidates: list[tuple[str, Definition]]) -> None:
-    assert found(candidates, "shop::helped()::$_0::__invoke()", "shop.cc") == (How.DEFINITION, [("shop.cc", 15)])
+    assert found(candidates, "shop::helped()::$_0::__invoke()", "shop.cc") == (
+        LocationEvidence.DEFINITION,
+        [("shop.cc", 15)],
+    )
 
 
 def test_a_conversion_of_a_template_is_found_by_its_class(candidates: list[tuple[str, Definition]]) -> None:
     symbol = "shop::Any::operator std::vector<int><std::vector<int>>()"
-    assert found(candidates, symbol) == (How.DEFINITION, [("shop.cc", 16)])
+    assert found(candidates, symbol) == (LocationEvidence.DEFINITION, [("shop.cc", 16)])
 
 
 def test_a_definition_elsewhere_is_no_match(candidates: list[tuple[str, Definition]]) -> None:
@@ -200,7 +203,7 @@ def test_an_overload_is_told_by_its_types_as_they_are_mangled(tmp_path: Path) ->
         ("shop::spell(int, long, char)", 20),
     ]
     for symbol, line in cases:
-        assert found_in(tmp_path, symbol) == (How.DEFINITION, [line])
+        assert found_in(tmp_path, symbol) == (LocationEvidence.DEFINITION, [line])
 
 
 @pytest.mark.parametrize(
@@ -213,7 +216,7 @@ def test_an_overload_is_told_by_its_types_as_they_are_mangled(tmp_path: Path) ->
 )
 def test_an_overload_that_is_not_in_the_sources_is_none_that_is(tmp_path: Path, symbol: str) -> None:
     how, _ = found_in(tmp_path, symbol)
-    assert how is How.CANDIDATES
+    assert how is LocationEvidence.CANDIDATES
 
 
 def test_types_are_compared_before_overloads_in_headers_are_left_out(tmp_path: Path) -> None:
@@ -224,10 +227,10 @@ def test_types_are_compared_before_overloads_in_headers_are_left_out(tmp_path: P
     named = [(name, each) for name in texts for each in parse_file(tmp_path / name).definitions]
     symbol = NativeSymbol("put", "put(S&, double)", "", None, 0, inlined=False, unit="a.cc")
     how, places = match_symbol(symbol, named)
-    assert how is How.DEFINITION and [path for path, _ in places] == ["b.h"]
+    assert how is LocationEvidence.DEFINITION and [path for path, _ in places] == ["b.h"]
 
 
-def found_in(folder: Path, symbol: str) -> tuple[How | None, list[int]]:
+def found_in(folder: Path, symbol: str) -> tuple[LocationEvidence | None, list[int]]:
     """What a symbol is found to be among `OVERLOADS`."""
     (folder / "overloads.cc").write_text(OVERLOADS)
     every = parse_file(folder / "overloads.cc").definitions
@@ -246,16 +249,16 @@ def test_what_is_of_another_system_is_never_certain() -> None:
     windows, unix = (
         (path, Definition("a::read", "function", "(int fd)", 3, 5)) for path in ("src/io-win32.cc", "src/io-unix.cc")
     )
-    assert match_symbol(symbol, [windows]) == (How.CANDIDATES, (windows,))
-    assert match_symbol(symbol, [windows, unix]) == (How.DEFINITION, (unix,))
+    assert match_symbol(symbol, [windows]) == (LocationEvidence.CANDIDATES, (windows,))
+    assert match_symbol(symbol, [windows, unix]) == (LocationEvidence.DEFINITION, (unix,))
 
 
 def test_a_function_of_one_file_is_not_certainly_that_of_another() -> None:
     symbol = NativeSymbol("a::read", "a::read(int)", "", None, 0, inlined=False, unit="reader.cc")
     other = ("src/writer.cc", Definition("a::read", "function", "(int fd)", 3, 5))
     header = ("src/reader.h", Definition("a::read", "function", "(int fd)", 3, 5))
-    assert match_symbol(symbol, [other]) == (How.CANDIDATES, (other,))
-    assert match_symbol(symbol, [other, header]) == (How.DEFINITION, (header,))
+    assert match_symbol(symbol, [other]) == (LocationEvidence.CANDIDATES, (other,))
+    assert match_symbol(symbol, [other, header]) == (LocationEvidence.DEFINITION, (header,))
 
 
 @pytest.mark.exhaustive
@@ -266,11 +269,11 @@ def test_what_is_nested_deeper_than_anybody_writes_is_matched_as_far_as_is_compa
         symbol = f"ns::f({begin * depth}int{end * depth})"
         native = NativeSymbol("ns::f", symbol, "", None, 0, inlined=False, unit=None)
         written = ("a.h", Definition("ns::f", "function", f"({begin * depth}T{end * depth} x)", 3, 5))
-        assert match_symbol(native, [written]) == (How.DEFINITION, (written,))
+        assert match_symbol(native, [written]) == (LocationEvidence.DEFINITION, (written,))
 
 
 @pytest.mark.parametrize("parameter", ["[[" * 50_000, "/*" * 50_000, "int (*" + " " * 100_000 + "!)"])
 def test_a_parameter_that_nobody_can_read_may_be_any(parameter: str) -> None:
     symbol = NativeSymbol("ns::f", "ns::f(int)", "", None, 0, inlined=False, unit=None)
     written = ("a.h", Definition("ns::f", "function", f"({parameter})", 3, 5))
-    assert match_symbol(symbol, [written])[0] in (How.DEFINITION, How.CANDIDATES)
+    assert match_symbol(symbol, [written])[0] in (LocationEvidence.DEFINITION, LocationEvidence.CANDIDATES)

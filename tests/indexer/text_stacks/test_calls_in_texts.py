@@ -15,15 +15,15 @@ import pytest
 
 from framedex.binaries import Binary
 from framedex.index import Index, Store
-from framedex.ingest import Silence, find_sources
-from framedex.model import Definition, How
+from framedex.ingest import SilentProgress, find_sources
+from framedex.model import Definition, LocationEvidence
 from framedex.sources.bodies import bodies_from_trees
 from framedex.sources.frame_lines import FrameLines
 from framedex.text_stacks import read
 from framedex.text_stacks.source_lookup.binaries import Binaries
-from framedex.text_stacks.source_lookup.frame_context import Found, find_callees
+from framedex.text_stacks.source_lookup.frame_context import FoundFrame, find_callees
 from framedex.text_stacks.source_lookup.resolve import Resolver
-from framedex.text_stacks.stream import NotedLog
+from framedex.text_stacks.stream import AnnotatedLog
 
 SOURCE = """\
 #include <cstdlib>
@@ -125,7 +125,7 @@ def crash(tmp_path_factory: pytest.TempPathFactory) -> Crash:
     with Store(folder / "index.db") as store:
         with store.transaction():
             store.sources.add_root(str(source.parent))
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
     return Crash(library, source, folder / "index.db", done.stderr.partition("allocated by")[0])
 
 
@@ -135,7 +135,7 @@ def index(crash: Crash) -> Iterator[Index]:
         yield index
 
 
-def explained(text: str, index: Index) -> list[Found]:
+def explained(text: str, index: Index) -> list[FoundFrame]:
     """The frames of a text's first stack, as `framedex explain` looks for them."""
     stack = read(text).stacks[0]
     resolver = Resolver(index, binaries=Binaries())
@@ -144,14 +144,14 @@ def explained(text: str, index: Index) -> list[Found]:
     return [resolver.find(frame, inward=inward) for frame, inward in zip(stack.frames, called, strict=True)]
 
 
-def places(found: list[Found]) -> list[tuple[int, How] | None]:
+def places(found: list[FoundFrame]) -> list[tuple[int, LocationEvidence] | None]:
     return [(each.location.line, each.location.how) if each.location else None for each in found]
 
 
 def test_offsets_in_a_library_lead_to_the_lines_of_the_calls(crash: Crash, index: Index) -> None:
     inner, *outer = explained(crash.text, index)
-    assert inner.location is not None and inner.location.how is How.DEFINITION
-    assert places(outer[:4]) == [(line_of(comment), How.SINGLE) for comment in CALLS]
+    assert inner.location is not None and inner.location.how is LocationEvidence.DEFINITION
+    assert places(outer[:4]) == [(line_of(comment), LocationEvidence.SINGLE) for comment in CALLS]
     assert {found.location for found in outer[4:]} == {None}  # main is not indexed, and libc is a stranger's
 
 
@@ -184,11 +184,11 @@ def names_of(crash: Crash) -> list[str]:
 def test_names_alone_lead_to_candidates_of_which_the_definition_is_one(crash: Crash, index: Index) -> None:
     text = "".join(f"    @     0x7f1bb00a8e{i:02x}        112  {name}\n" for i, name in enumerate(names_of(crash)))
     inner, *outer = explained(text, index)
-    assert inner.location is not None and inner.location.how is How.DEFINITION
+    assert inner.location is not None and inner.location.how is LocationEvidence.DEFINITION
     for found, comment in zip(outer, CALLS, strict=True):
         assert found.location is not None
         possible = [found.location, *found.candidates]
-        assert {place.how for place in possible} == {How.CANDIDATES}
+        assert {place.how for place in possible} == {LocationEvidence.CANDIDATES}
         assert line_of(comment) in [place.line for place in possible]
         assert possible[-1].line < line_of(comment)  # where the function begins
 
@@ -223,7 +223,7 @@ def test_a_library_of_another_build_than_the_text_says_nothing(crash: Crash, ind
 def test_names_as_in_c_have_places_where_their_library_is_here(crash: Crash, index: Index) -> None:
     """As gdb prints frames of a library without debug information; nothing of it was recorded."""
     inner, outer = explained(GDB.format(inner="raise", outer="shop_run", library=crash.library), index)
-    assert places([inner, outer]) == [None, (line_of("shop_run calls fill") - 2, How.DEFINITION)]
+    assert places([inner, outer]) == [None, (line_of("shop_run calls fill") - 2, LocationEvidence.DEFINITION)]
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_a_source_that_was_changed_after_it_was_read_has_no_lines_of_calls(
         hows = {place[1] for place in places(explained(crash.text, index)) if place is not None}
     finally:
         shutil.copy2(kept, crash.source)
-    assert hows == {How.DEFINITION}
+    assert hows == {LocationEvidence.DEFINITION}
 
 
 def test_a_log_that_streams_gets_the_same_lines_however_often_a_stack_comes(crash: Crash, index: Index) -> None:
@@ -268,7 +268,7 @@ def test_a_log_that_streams_gets_the_same_lines_however_often_a_stack_comes(cras
     notes = SourceNotes(
         lambda frame, inward: resolver.find(frame, inward=inward), Terminal(colors=False, links=False), "utf-8"
     )
-    log = NotedLog(notes)
+    log = AnnotatedLog(notes)
     shown = b"".join([*log.annotate(crash.text.encode() * 5), *log.finish()]).decode()
     for comment in CALLS:
         assert len(re.findall(rf"shop\.cc:{line_of(comment)}\b", shown)) == 5
@@ -288,7 +288,7 @@ def test_one_function_is_noted_by_what_it_calls_in_each_stack(crash: Crash, inde
         f"*** SIGSEGV received ***\n    @     0x7f1bb00a8e01        112  shop::{inner}()\n{outer}"
         for inner in ("price", "weigh") * 5
     )
-    log = NotedLog(notes)
+    log = AnnotatedLog(notes)
     shown = b"".join([*log.annotate(text.encode()), *log.finish()]).decode()
     lines = re.findall(r"total\(\) → \S+:(\d+)", shown)
     weighs = next(n for n, line in enumerate(SOURCE.split("\n"), 1) if "sum = weigh(scale)" in line)

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from framedex.text_stacks import Format, TextFrame, read
+from framedex.text_stacks import StackFormat, TextFrame, read
 from framedex.text_stacks.log_text import remove_escapes
-from framedex.text_stacks.stream import NotedLog
+from framedex.text_stacks.stream import AnnotatedLog
 from tests.crash_corpus import NO_FRAMES, OTHERS, VARIANTS, CrashText, Judged, Variant, corpus, judge, told_by
 
 CORPUS = corpus()
@@ -104,7 +104,7 @@ def test_a_log_that_streams_tells_the_same_frames(variant: Variant) -> None:
 def _complaints_of_streaming(text: CrashText, variant: Variant) -> tuple[bool, set[_Told], set[_Told]]:
     """Whether the log came out changed, the frames that were missed, and those that are none."""
     seen = _Seen()
-    log = NotedLog(seen)
+    log = AnnotatedLog(seen)
     content = variant.of(text.text).encode()
     is_changed = b"".join([*log.annotate(content), *log.finish()]) != content
 
@@ -117,7 +117,7 @@ def _complaints_of_streaming(text: CrashText, variant: Variant) -> tuple[bool, s
         (function, None, "") for function, *_ in counted
     }
     others = set(OTHERS.get(variant.name, ()))
-    stacks = {told_by(frame) for frame in seen.frames if frame.format is not Format.PLAIN}
+    stacks = {told_by(frame) for frame in seen.frames if frame.format is not StackFormat.PLAIN}
     return is_changed, missed, stacks - counted - parts - others
 
 
@@ -129,7 +129,7 @@ def test_all_texts_in_one_log_are_read_as_each_alone() -> None:
 
 
 def _stacked(text: str) -> list[TextFrame]:
-    return [frame for frame in read(text).frames() if frame.format is not Format.PLAIN]
+    return [frame for frame in read(text).frames() if frame.format is not StackFormat.PLAIN]
 
 
 def test_the_corpus_says_where_its_forms_are_from_and_has_texts_without_frames() -> None:

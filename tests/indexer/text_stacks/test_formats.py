@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 
 from framedex.model import Language
-from framedex.text_stacks import Format, PartKind, Reading, TextFrame, read
+from framedex.text_stacks import ParsedText, PartKind, StackFormat, TextFrame, read
 
 SAMPLES = Path(__file__).parents[2] / "fixtures" / "stacks"
 
 
-def sample(name: str) -> tuple[Reading, list[str]]:
+def sample(name: str) -> tuple[ParsedText, list[str]]:
     """A sample as it was read, and its lines."""
     text = (SAMPLES / name).read_text(encoding="utf-8")
     return read(text), text.split("\n")
@@ -32,13 +32,13 @@ def test_the_parts_of_a_frame_are_its_text() -> None:
         _check_parts(*sample(name))
 
 
-def _check_parts(reading: Reading, lines: list[str]) -> None:
+def _check_parts(reading: ParsedText, lines: list[str]) -> None:
     assert reading.stacks
     assert not reading.problems
     for frame in reading.frames():
         texts = {part.kind: lines[part.line][part.start : part.end] for part in frame.parts}
         assert frame.first_line <= min((part.line for part in frame.parts), default=frame.first_line)
-        if PartKind.PATH in texts and frame.place is not None and frame.format is not Format.MLIR:
+        if PartKind.PATH in texts and frame.place is not None and frame.format is not StackFormat.MLIR:
             assert texts[PartKind.PATH] == frame.place.path
             assert int(texts[PartKind.LINE]) == frame.place.line
         if PartKind.MODULE in texts:
@@ -52,7 +52,7 @@ def test_stacks_do_not_overlap_and_hold_their_frames() -> None:
         _check_stacks(*sample(name))
 
 
-def _check_stacks(reading: Reading, lines: list[str]) -> None:
+def _check_stacks(reading: ParsedText, lines: list[str]) -> None:
     last = -1
     for stack in reading.stacks:
         assert last < stack.first_line <= stack.last_line < len(lines)
@@ -63,8 +63,8 @@ def _check_stacks(reading: Reading, lines: list[str]) -> None:
 def test_a_chain_of_exceptions_is_a_stack_each_with_its_exception() -> None:
     reading, _ = sample("python-chained.txt")
     assert [(stack.format, stack.title) for stack in reading.stacks] == [
-        (Format.PYTHON, "ValueError: at the bottom"),
-        (Format.PYTHON, "RuntimeError: after"),
+        (StackFormat.PYTHON, "ValueError: at the bottom"),
+        (StackFormat.PYTHON, "RuntimeError: after"),
     ]
     first = reading.stacks[0]
     assert not first.innermost_first
@@ -85,7 +85,7 @@ def test_groups_of_exceptions_are_read_behind_their_margin() -> None:
 
 def test_jax_says_where_a_transformed_operation_came_from() -> None:
     reading, _ = sample("jax-transformed.txt")
-    before, after = (stack for stack in reading.stacks if stack.format is Format.PYTHON)
+    before, after = (stack for stack in reading.stacks if stack.format is StackFormat.PYTHON)
     assert before.title.startswith("jax._src.source_info_util.JaxStackTraceBeforeTransformation: ValueError")
     assert shown(before.frames[-1])[0] == "<lambda>"
     assert shown(after.frames[-1])[0] == "backward"
@@ -94,7 +94,7 @@ def test_jax_says_where_a_transformed_operation_came_from() -> None:
 def test_faulthandler_has_a_stack_for_each_thread_innermost_first() -> None:
     reading, _ = sample("faulthandler.txt")
     waiting, crashed = reading.stacks
-    assert (waiting.format, crashed.format) == (Format.FAULTHANDLER, Format.FAULTHANDLER)
+    assert (waiting.format, crashed.format) == (StackFormat.FAULTHANDLER, StackFormat.FAULTHANDLER)
     assert crashed.innermost_first
     assert crashed.title.startswith("Current thread 0x")
     assert [shown(frame)[0] for frame in crashed.frames] == ["string_at", "segfault", "<module>"]
@@ -104,7 +104,7 @@ def test_py_spy_text_and_json_tell_the_same() -> None:
     text, _ = sample("py-spy.txt")
     as_json, _ = sample("py-spy.json")
 
-    def of_main(reading: Reading) -> list[tuple[str, str, int]]:
+    def of_main(reading: ParsedText) -> list[tuple[str, str, int]]:
         return [shown(frame) for stack in reading.stacks if "MainThread" in stack.title for frame in stack.frames]
 
     assert of_main(text) == of_main(as_json)
@@ -126,7 +126,7 @@ def test_pystack_mixes_languages_and_says_what_was_inlined() -> None:
 
 def test_gdb_frames_have_their_names_without_arguments() -> None:
     reading, _ = sample("gdb.txt")
-    (stack,) = (stack for stack in reading.stacks if stack.format is Format.GDB)
+    (stack,) = (stack for stack in reading.stacks if stack.format is StackFormat.GDB)
     assert [frame.number for frame in stack.frames] == list(range(6))
     assert shown(stack.frames[0])[0] == "__pthread_kill_implementation"
     assert stack.frames[0].address is None
@@ -137,7 +137,7 @@ def test_gdb_frames_have_their_names_without_arguments() -> None:
 def test_glog_frames_have_a_symbol_or_none() -> None:
     reading, _ = sample("glog.txt")
     (stack,) = reading.stacks
-    assert stack.format is Format.GLOG
+    assert stack.format is StackFormat.GLOG
     names = [frame.function for frame in stack.frames]
     assert names[-5:] == ["crash::Client::BufferFromHost()", "main", "", "__libc_start_main", "_start"]
     assert not stack.frames[0].is_return_address  # the line `PC:`
@@ -146,7 +146,7 @@ def test_glog_frames_have_a_symbol_or_none() -> None:
 def test_absl_frames_are_looked_up_one_before_their_return_address() -> None:
     reading, _ = sample("absl.txt")
     (stack,) = reading.stacks
-    assert stack.format is Format.ABSL
+    assert stack.format is StackFormat.ABSL
     assert stack.title.startswith("*** SIGSEGV received at")
     pc, caller = stack.frames
     assert (pc.function, pc.call_address) == ("crash::Touch<>()", pc.address)
@@ -187,6 +187,28 @@ def test_hlo_instructions_lead_to_their_line_and_their_callers() -> None:
     # The printed parent ids are one too high: with them as they stand, the chain would skip a frame.
     assert [place.function for place in sine.outward] == ["lowered.<locals>.outer", "lowered", "<module>"]
     assert sine.labels == ("jit(outer)/sin",)
+
+
+def test_the_largest_allocations_of_an_exhausted_memory_lead_to_their_lines() -> None:
+    tpu = (
+        "Ran out of memory in memory space hbm. Used 20.14G of 15.48G hbm.\n\n  Largest program allocations in hbm:\n\n"
+        '  1. Size: 4.00G\n     Operator: op_name="jit(step)/tanh" source_file="/a/train.py" source_line=6\n'
+        "     Shape: f32[1024,1024,1024]{2,1,0:T(8,128)}\n     Unpadded size: 4.00G\n     XLA label: fusion.12 = fusion\n"
+        "     Allocation type: HLO temp\n     ==========================\n\n"
+        '  2. Size: 2.00G\n     Operator: op_name="jit(step)/dot_general" source_file="/a/train.py" source_line=9\n'
+    )
+    gpu = (
+        "Peak buffers:\n\tBuffer 1:\n\t\tSize: 4.00GiB\n"
+        '\t\tOperator: op_name="jit(step)/tanh" source_file="/a/train.py" source_line=6\n\t\tXLA Label: fusion\n'
+    )
+    (stack,) = read(tpu).stacks
+    assert stack.title == "Largest program allocations in hbm"
+    assert [(frame.place.line, frame.labels) for frame in stack.frames if frame.place] == [
+        (6, ("4.00G", "jit(step)/tanh")),
+        (9, ("2.00G", "jit(step)/dot_general")),
+    ]
+    (stack,) = read(gpu).stacks
+    assert [frame.labels for frame in stack.frames] == [("4.00GiB", "jit(step)/tanh")]
 
 
 def test_mlir_aliases_at_the_end_are_followed() -> None:
@@ -293,9 +315,9 @@ def test_frames_behind_a_place_are_those_of_their_own_format() -> None:
         "    #1 0x55b5ecf3afba in main /src/main.cc:8:3\n"
     )
     assert [(frame.format, frame.function) for frame in reading.frames()] == [
-        (Format.PLAIN, ""),
-        (Format.SANITIZER, "shop::ring(int)"),
-        (Format.SANITIZER, "main"),
+        (StackFormat.PLAIN, ""),
+        (StackFormat.SANITIZER, "shop::ring(int)"),
+        (StackFormat.SANITIZER, "main"),
     ]
 
 

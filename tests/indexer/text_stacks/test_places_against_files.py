@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index, Store
-from framedex.ingest import Silence, find_sources
+from framedex.ingest import SilentProgress, find_sources
 from framedex.ingest.source_maps import export_map, import_map
-from framedex.model import How, Location, SourceMapInfo, Stale
+from framedex.model import Location, LocationEvidence, SourceMapInfo, Staleness
 from framedex.path_resolution.precedence import PathResolver
 from framedex.releases.statements import StatedReleases
 from framedex.text_stacks import read
-from framedex.text_stacks.source_lookup.frame_context import Found, quoted_source
+from framedex.text_stacks.source_lookup.frame_context import FoundFrame, quoted_source
 from framedex.text_stacks.source_lookup.resolve import Resolver
 from tests.gitrepository import make_checkout
 
@@ -37,13 +37,13 @@ def device_put(x):
 NEW = OLD.replace("def helper", "def first():\n    pass\n\n\ndef helper")
 
 
-def found(text: str, resolver: Resolver) -> Found:
+def found(text: str, resolver: Resolver) -> FoundFrame:
     """The last frame of a text."""
     *_, frame = read(text).frames()
     return resolver.find(frame)
 
 
-def place(found: Found) -> Location:
+def place(found: FoundFrame) -> Location:
     assert found.location is not None
     return found.location
 
@@ -61,7 +61,7 @@ def indexed(folder: Path, *roots: Path) -> Index:
         with store.transaction():
             for root in roots:
                 store.sources.add_root(str(root))
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
     return Index.open(folder / "index.db")
 
 
@@ -79,16 +79,21 @@ def test_a_line_behind_the_end_of_the_file_is_marked_and_leads_into_the_file(tmp
     file = tmp_path / "xla.py"
     file.write_text("import os\n" * 27)
     there = place(found(traceback(file, 584, "backend_compile"), Resolver(None)))
-    assert (there.how, there.line, there.stale, there.moved_from) == (How.DOUBTFUL, 27, Stale.GONE, 584)
+    assert (there.how, there.line, there.stale, there.moved_from) == (
+        LocationEvidence.DOUBTFUL,
+        27,
+        Staleness.GONE,
+        584,
+    )
 
 
 def test_a_line_of_another_function_leads_to_the_definition_of_the_one_that_is_named(tmp_path: Path) -> None:
     file = tmp_path / "xla_client.py"
     file.write_text(OLD)
     there = place(found(traceback(file, 7, "device_put"), Resolver(None)))
-    assert (there.how, there.line, there.moved_from) == (How.DEFINITION, 10, 7)
-    assert place(found(traceback(file, 7, "make_cpu_client"), Resolver(None))).how is How.DOUBTFUL
-    assert place(found(traceback(file, 7, "helper"), Resolver(None))).how is How.EXACT
+    assert (there.how, there.line, there.moved_from) == (LocationEvidence.DEFINITION, 10, 7)
+    assert place(found(traceback(file, 7, "make_cpu_client"), Resolver(None))).how is LocationEvidence.DOUBTFUL
+    assert place(found(traceback(file, 7, "helper"), Resolver(None))).how is LocationEvidence.EXACT
 
 
 SHAPES = """\
@@ -144,7 +149,7 @@ def test_what_python_calls_a_line_is_known(tmp_path: Path) -> None:
     file.write_text(SHAPES)
     for line, function, fits in names:
         how = place(found(traceback(file, line, function), Resolver(None))).how
-        assert (how is How.EXACT) == fits, (line, function)
+        assert (how is LocationEvidence.EXACT) == fits, (line, function)
 
 
 CPP = """\
@@ -169,15 +174,15 @@ int Compile(int size) {
 
 def test_a_line_of_cpp_is_held_against_its_function(tmp_path: Path) -> None:
     lines = [
-        (6, "int xla::twice<int>(int)", How.EXACT),
-        (13, "xla::Compile(int)", How.EXACT),
-        (11, "xla::Compile(int)::{lambda(int)#1}::operator()(int) const", How.EXACT),
-        (11, "operator()", How.EXACT),
-        (13, "_ZN3xla7CompileEi", How.EXACT),
-        (6, "xla::Compile(int)", How.DEFINITION),
-        (13, "xla::Removed(int)", How.DOUBTFUL),
-        (90, "xla::Compile(int)", How.DEFINITION),
-        (90, "xla::Removed(int)", How.DOUBTFUL),
+        (6, "int xla::twice<int>(int)", LocationEvidence.EXACT),
+        (13, "xla::Compile(int)", LocationEvidence.EXACT),
+        (11, "xla::Compile(int)::{lambda(int)#1}::operator()(int) const", LocationEvidence.EXACT),
+        (11, "operator()", LocationEvidence.EXACT),
+        (13, "_ZN3xla7CompileEi", LocationEvidence.EXACT),
+        (6, "xla::Compile(int)", LocationEvidence.DEFINITION),
+        (13, "xla::Removed(int)", LocationEvidence.DOUBTFUL),
+        (90, "xla::Compile(int)", LocationEvidence.DEFINITION),
+        (90, "xla::Removed(int)", LocationEvidence.DOUBTFUL),
     ]
     file = tmp_path / "compile.cc"
     file.write_text(CPP)
@@ -189,14 +194,16 @@ def test_a_line_of_cpp_is_held_against_its_function(tmp_path: Path) -> None:
 def test_a_file_that_no_parser_reads_is_held_against_its_length_only(tmp_path: Path) -> None:
     file = tmp_path / "fast.pyx"
     file.write_text("x = 1\n" * 5)
-    assert place(found(traceback(file, 5, "f"), Resolver(None))).how is How.EXACT
-    assert place(found(traceback(file, 6, "f"), Resolver(None))).how is How.DOUBTFUL
+    assert place(found(traceback(file, 5, "f"), Resolver(None))).how is LocationEvidence.EXACT
+    assert place(found(traceback(file, 6, "f"), Resolver(None))).how is LocationEvidence.DOUBTFUL
 
 
 def test_a_parser_may_report_the_end_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "open.py"
     file.write_text("f(\n")
-    assert place(found(f'  File "{file}", line 2\n    \nSyntaxError: no\n', Resolver(None))).how is How.EXACT
+    assert (
+        place(found(f'  File "{file}", line 2\n    \nSyntaxError: no\n', Resolver(None))).how is LocationEvidence.EXACT
+    )
 
 
 def test_a_line_of_a_commit_is_followed_to_where_it_is_now(tmp_path: Path) -> None:
@@ -205,16 +212,21 @@ def test_a_line_of_a_commit_is_followed_to_where_it_is_now(tmp_path: Path) -> No
     file.write_text(NEW)
     text = traceback(file, 11, "device_put")
     there = place(found(text, Resolver(None)))
-    assert (there.how, there.line, there.stale, there.moved_from) == (How.FOLLOWED, 15, Stale.MOVED, 11)
+    assert (there.how, there.line, there.stale, there.moved_from) == (
+        LocationEvidence.FOLLOWED,
+        15,
+        Staleness.MOVED,
+        11,
+    )
 
 
 def test_a_shortened_path_leads_to_the_version_that_bears_it_out(tmp_path: Path) -> None:
     old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", NEW)
     index = indexed(tmp_path, old.parents[2], new.parents[2])
     there = place(found(py_spy("jax/_src/api.py", 10, "device_put"), Resolver(index)))
-    assert (there.path, there.line, there.how) == (str(old), 10, How.EXACT)
+    assert (there.path, there.line, there.how) == (str(old), 10, LocationEvidence.EXACT)
     there = place(found(py_spy("jax/_src/api.py", 16, "device_put"), Resolver(index)))
-    assert (there.path, there.line, there.how) == (str(new), 16, How.EXACT)
+    assert (there.path, there.line, there.how) == (str(new), 16, LocationEvidence.EXACT)
 
 
 def test_a_shortened_path_that_several_versions_bear_out_has_candidates(tmp_path: Path) -> None:
@@ -222,7 +234,7 @@ def test_a_shortened_path_that_several_versions_bear_out_has_candidates(tmp_path
     answer = found(
         py_spy("jax/_src/api.py", 11, "device_put"), Resolver(indexed(tmp_path, *(f.parents[2] for f in files)))
     )
-    assert place(answer).how is How.CANDIDATES
+    assert place(answer).how is LocationEvidence.CANDIDATES
     assert {each.path for each in (place(answer), *answer.candidates)} == set(map(str, files))
 
 
@@ -241,7 +253,9 @@ def test_the_release_that_a_text_states_decides(tmp_path: Path) -> None:
     for stated in statements:
         text = f"{stated}\n{py_spy('jax/_src/api.py', 11, 'device_put')}"
         answer = found(text, Resolver(index, releases=StatedReleases(text)))
-        assert (place(answer).path, place(answer).how, answer.candidates) == (str(old), How.EXACT, ()), stated
+        assert (place(answer).path, place(answer).how, answer.candidates) == (str(old), LocationEvidence.EXACT, ()), (
+            stated
+        )
 
 
 def test_a_file_of_another_release_than_the_text_is_never_exact(tmp_path: Path) -> None:
@@ -252,7 +266,7 @@ def test_a_file_of_another_release_than_the_text_is_never_exact(tmp_path: Path) 
     ):
         index = indexed(tmp_path, new.parents[2])
         answer = found(text, Resolver(index, releases=StatedReleases(text)))
-        assert (place(answer).path, place(answer).how) == (str(new), How.DOUBTFUL)
+        assert (place(answer).path, place(answer).how) == (str(new), LocationEvidence.DOUBTFUL)
 
 
 def test_a_path_of_another_version_is_followed_into_the_environment_that_bears_it_out(tmp_path: Path) -> None:
@@ -261,32 +275,37 @@ def test_a_path_of_another_version_is_followed_into_the_environment_that_bears_i
     text = traceback(new, 10, "device_put")
     assert (place(found(text, Resolver(index))).path, place(found(text, Resolver(index))).how) == (
         str(old),
-        How.FOLLOWED,
+        LocationEvidence.FOLLOWED,
     )
     text = f"jax==0.10.2\n{text}"
-    assert place(found(text, Resolver(index, releases=StatedReleases(text)))) == Location(str(old), 10, How.EXACT)
+    assert place(found(text, Resolver(index, releases=StatedReleases(text)))) == Location(
+        str(old), 10, LocationEvidence.EXACT
+    )
 
 
 @pytest.mark.parametrize(
     ("path", "how"),
     [
-        ("/opt/env/lib/python3.11/site-packages/jax/_src/api.py", How.EXACT),
-        ("/opt/env/lib/python3.12/site-packages/jax/_src/api.py", How.DOUBTFUL),
-        ("/opt/env/site-packages/jax/_src/api.py", How.EXACT),
+        ("/opt/env/lib/python3.11/site-packages/jax/_src/api.py", LocationEvidence.EXACT),
+        ("/opt/env/lib/python3.12/site-packages/jax/_src/api.py", LocationEvidence.DOUBTFUL),
+        ("/opt/env/site-packages/jax/_src/api.py", LocationEvidence.EXACT),
     ],
 )
-def test_a_file_of_another_python_than_the_texts_is_doubtful(tmp_path: Path, path: str, how: How) -> None:
+def test_a_file_of_another_python_than_the_texts_is_doubtful(tmp_path: Path, path: str, how: LocationEvidence) -> None:
     """Its package may be of another version as well, unless the text says which version that is."""
     here = environment(tmp_path, "0.10.2", OLD)
     index = indexed(tmp_path, here.parents[2])
     text = traceback(path, 11, "device_put")
     assert (place(found(text, Resolver(index))).path, place(found(text, Resolver(index))).how) == (str(here), how)
     stated = f"jax==0.10.2\n{text}"
-    assert place(found(stated, Resolver(index, releases=StatedReleases(stated)))).how is How.EXACT
+    assert place(found(stated, Resolver(index, releases=StatedReleases(stated)))).how is LocationEvidence.EXACT
 
 
-@pytest.mark.parametrize(("path", "how"), [("/usr/lib/python3.11", How.EXACT), ("/usr/lib/python3.12", How.DOUBTFUL)])
-def test_pythons_own_library_of_another_version_is_doubtful(tmp_path: Path, path: str, how: How) -> None:
+@pytest.mark.parametrize(
+    ("path", "how"),
+    [("/usr/lib/python3.11", LocationEvidence.EXACT), ("/usr/lib/python3.12", LocationEvidence.DOUBTFUL)],
+)
+def test_pythons_own_library_of_another_version_is_doubtful(tmp_path: Path, path: str, how: LocationEvidence) -> None:
     here = tmp_path / "lib" / "python3.11" / "json" / "api.py"
     here.parent.mkdir(parents=True)
     here.write_text(OLD)
@@ -303,17 +322,17 @@ def test_what_is_wanted_is_not_what_a_text_is_of() -> None:
         "Please upgrade to jax 0.10.2",
         "mujax==0.10.2",
     ]
-    assert [line for line in lines if StatedReleases(line).of("jax")] == []
+    assert [line for line in lines if StatedReleases(line).versions_of("jax")] == []
 
 
 def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
     file = tmp_path / "api.py"
     file.write_text(OLD)
     resolver = Resolver(None)
-    assert place(found(traceback(file, 11, "device_put"), resolver)).how is How.EXACT
+    assert place(found(traceback(file, 11, "device_put"), resolver)).how is LocationEvidence.EXACT
     file.write_text(NEW)
     os.utime(file, ns=(1, 1))
-    assert place(found(traceback(file, 11, "device_put"), resolver)).how is How.DEFINITION
+    assert place(found(traceback(file, 11, "device_put"), resolver)).how is LocationEvidence.DEFINITION
 
 
 def quoting(path: Path, *frames: tuple[int, str, str], prefix: str = "") -> str:
@@ -329,15 +348,15 @@ def quoting(path: Path, *frames: tuple[int, str, str], prefix: str = "") -> str:
 @pytest.mark.parametrize(
     ("line", "source", "how"),
     [
-        (12, "return y", How.EXACT),
-        (11, "y = helper(x)", How.EXACT),
-        (11, "y = helper(x, 3)", How.DOUBTFUL),
-        (11, "return y", How.DOUBTFUL),
-        (11, "y = helper('\u00e9')", How.EXACT),  # which a log may have written in any encoding
+        (12, "return y", LocationEvidence.EXACT),
+        (11, "y = helper(x)", LocationEvidence.EXACT),
+        (11, "y = helper(x, 3)", LocationEvidence.DOUBTFUL),
+        (11, "return y", LocationEvidence.DOUBTFUL),
+        (11, "y = helper('\u00e9')", LocationEvidence.EXACT),  # which a log may have written in any encoding
     ],
 )
 def test_the_source_that_a_traceback_quotes_is_compared(
-    tmp_path: Path, line: int, source: str, how: How, prefix: str
+    tmp_path: Path, line: int, source: str, how: LocationEvidence, prefix: str
 ) -> None:
     file = tmp_path / "api.py"
     file.write_text(OLD)
@@ -357,7 +376,7 @@ def test_a_line_is_followed_by_the_source_that_is_quoted(tmp_path: Path) -> None
     text = quoting(file, (11, "device_put", "y = helper(x)"))
     (frame,) = read(text).frames()
     there = place(Resolver(None).find(frame, quoted_source(frame, text.split("\n"))))
-    assert (there.how, there.line, there.moved_from) == (How.FOLLOWED, 12, 11)
+    assert (there.how, there.line, there.moved_from) == (LocationEvidence.FOLLOWED, 12, 11)
 
 
 def test_a_package_that_one_frame_of_a_stack_contradicts_is_of_another_version(tmp_path: Path) -> None:
@@ -368,12 +387,12 @@ def test_a_package_that_one_frame_of_a_stack_contradicts_is_of_another_version(t
     text = py_spy("jax/_src/api.py", 10, "device_put") + "    call (jax/_src/pjit.py:2)\n"
     first, second = read(text).frames()
     resolver = Resolver(indexed(tmp_path, old.parents[2], new.parents[2]))
-    assert place(resolver.find(second)).how is How.CANDIDATES
+    assert place(resolver.find(second)).how is LocationEvidence.CANDIDATES
     resolver.set_stack([(first, ""), (second, "")])
-    assert place(resolver.find(first)) == Location(str(old), 10, How.EXACT)
-    assert place(resolver.find(second)) == Location(str(old.parent / "pjit.py"), 2, How.EXACT)
+    assert place(resolver.find(first)) == Location(str(old), 10, LocationEvidence.EXACT)
+    assert place(resolver.find(second)) == Location(str(old.parent / "pjit.py"), 2, LocationEvidence.EXACT)
     resolver.set_stack([(second, "")])
-    assert place(resolver.find(second)).how is How.CANDIDATES
+    assert place(resolver.find(second)).how is LocationEvidence.CANDIDATES
 
 
 def test_an_installed_package_that_one_frame_contradicts_is_doubted_whole(tmp_path: Path) -> None:
@@ -386,7 +405,11 @@ def test_an_installed_package_that_one_frame_contradicts_is_doubted_whole(tmp_pa
     frames = [(frame, "") for frame in read(text).frames()]
     resolver = Resolver(None)
     resolver.set_stack(frames)
-    assert [place(resolver.find(*frame)).how for frame in frames] == [How.DEFINITION, How.DOUBTFUL, How.EXACT]
+    assert [place(resolver.find(*frame)).how for frame in frames] == [
+        LocationEvidence.DEFINITION,
+        LocationEvidence.DOUBTFUL,
+        LocationEvidence.EXACT,
+    ]
 
 
 def test_of_earlier_versions_that_one_counts_which_the_whole_stack_fits(tmp_path: Path) -> None:
@@ -399,8 +422,8 @@ def test_of_earlier_versions_that_one_counts_which_the_whole_stack_fits(tmp_path
     resolver = Resolver(None)
     resolver.set_stack(frames)
     assert [(place(found).how, place(found).line) for found in (resolver.find(*frame) for frame in frames)] == [
-        (How.FOLLOWED, 13),
-        (How.FOLLOWED, 10),
+        (LocationEvidence.FOLLOWED, 13),
+        (LocationEvidence.FOLLOWED, 10),
     ]
 
 
@@ -411,9 +434,9 @@ def test_a_checkout_of_the_version_that_is_installed_is_no_other_place(tmp_path:
     checkout.write_text(OLD)
     index = indexed(tmp_path, tmp_path / "checkout", installed.parents[2])
     answer = found(py_spy("jax/_src/api.py", 11, "device_put"), Resolver(index))
-    assert (place(answer), answer.candidates) == (Location(str(installed), 11, How.EXACT), ())
+    assert (place(answer), answer.candidates) == (Location(str(installed), 11, LocationEvidence.EXACT), ())
     answer = found(py_spy("jax/_src/api.py", 11, "nobody"), Resolver(index))
-    assert {each.how for each in (place(answer), *answer.candidates)} == {How.DOUBTFUL}
+    assert {each.how for each in (place(answer), *answer.candidates)} == {LocationEvidence.DOUBTFUL}
 
 
 def test_a_line_that_the_file_here_does_not_bear_out_is_followed_into_a_source_map(tmp_path: Path) -> None:
@@ -425,15 +448,15 @@ def test_a_line_that_the_file_here_does_not_bear_out_is_followed_into_a_source_m
     info = SourceMapInfo("xla", "https://github.com/openxla/xla", commit, is_dirty=False, tool="test")
     then = tmp_path / "then" / "xla"
     with Store(tmp_path / "map.db") as store, (tmp_path / "xla.fdmap").open("wb") as stream:
-        export_map(store, then, str(then), info, stream, Silence())
+        export_map(store, then, str(then), info, stream, SilentProgress())
     with Store(tmp_path / "index.db") as store:
-        import_map(store, tmp_path / "xla.fdmap", Silence())
+        import_map(store, tmp_path / "xla.fdmap", SilentProgress())
     index = Index.open(tmp_path / "index.db")
     answer = found(f"    #0 0x7f00 in xla::Compile(int) {here}:13:3\n", Resolver(index))
     assert (place(answer).path, place(answer).line, place(answer).how) == (
         f"xla@{commit[:12]}:xla/compile.cc",
         13,
-        How.FOLLOWED,
+        LocationEvidence.FOLLOWED,
     )
 
 
@@ -443,19 +466,19 @@ def test_a_path_of_another_machine_may_be_of_any_tree_that_shares_its_end(tmp_pa
     resolver = Resolver(index, PathResolver(sources=[new.parents[2]], index=index))
     answer = found(traceback("/opt/app/jax/_src/api.py", 11, "device_put"), resolver)
     assert {each.path for each in (place(answer), *answer.candidates)} == {str(old), str(new)}
-    assert place(answer).how is How.CANDIDATES
+    assert place(answer).how is LocationEvidence.CANDIDATES
 
 
 @pytest.mark.parametrize(
     ("function", "line", "how"),
     [
-        ("glue::twice(int)", 4, How.EXACT),
-        ("std::__invoke_impl<int>(int)", 2, How.DOUBTFUL),  # another file of that name
-        ("main", 9, How.DOUBTFUL),  # which every program has
+        ("glue::twice(int)", 4, LocationEvidence.EXACT),
+        ("std::__invoke_impl<int>(int)", 2, LocationEvidence.DOUBTFUL),  # another file of that name
+        ("main", 9, LocationEvidence.DOUBTFUL),  # which every program has
     ],
 )
 def test_a_files_name_alone_proves_nothing_without_its_function(
-    tmp_path: Path, function: str, line: int, how: How
+    tmp_path: Path, function: str, line: int, how: LocationEvidence
 ) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
@@ -480,9 +503,9 @@ def test_the_script_of_another_program_is_doubtful(tmp_path: Path) -> None:
     (tmp_path / "tree" / "train.py").write_text("x = 1\ny = 2\n")
     index = indexed(tmp_path, tmp_path / "tree")
     resolver = Resolver(index)
-    assert place(found(py_spy("train.py", 2, "<module>"), resolver)).how is How.DOUBTFUL
+    assert place(found(py_spy("train.py", 2, "<module>"), resolver)).how is LocationEvidence.DOUBTFUL
     beside = Resolver(index, PathResolver(folders=[tmp_path / "tree"], index=index))
-    assert place(found(py_spy("train.py", 2, "<module>"), beside)).how is How.EXACT
+    assert place(found(py_spy("train.py", 2, "<module>"), beside)).how is LocationEvidence.EXACT
 
 
 def test_a_path_in_the_home_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -490,4 +513,8 @@ def test_a_path_in_the_home_folder_is_found(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "tools.py").write_text("def check(x):\n    return x\n")
     text = "File ~/tools.py:2, in check(x)\n      1 def check(x):\n----> 2     return x\n"
     answer = found(text, Resolver(None))
-    assert (place(answer).path, place(answer).line, place(answer).how) == (str(tmp_path / "tools.py"), 2, How.EXACT)
+    assert (place(answer).path, place(answer).line, place(answer).how) == (
+        str(tmp_path / "tools.py"),
+        2,
+        LocationEvidence.EXACT,
+    )

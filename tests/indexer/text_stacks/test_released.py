@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index
-from framedex.model import How, Launch, SourceMapInfo
+from framedex.model import LaunchInfo, LocationEvidence, SourceMapInfo
 from framedex.placetext import location_labels
 from framedex.releasemaps import ReleasedFile, ReleaseSources, build_released_file, write_release_maps
 from framedex.releases import release_commits
 from framedex.releases.statements import StatedReleases
 from framedex.sources.extraction import extract_files
 from framedex.text_stacks import read
-from framedex.text_stacks.source_lookup.frame_context import Found
+from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 from framedex.text_stacks.source_lookup.released import ReleasedSources
 from framedex.text_stacks.source_lookup.resolve import Resolver
 from tests.indexer.recorded import Project
@@ -63,7 +63,7 @@ def commit_of(component: str, release: str) -> str:
     return release_commits(release)["xla" if component == "xla" else "jax"]
 
 
-def found(text: str, maps: Path, index: Index | None = None) -> list[Found]:
+def found(text: str, maps: Path, index: Index | None = None) -> list[FoundFrame]:
     """What is found of the frames of a text."""
     releases = StatedReleases(text)
     resolver = Resolver(index, releases=releases, released=ReleasedSources(index, releases, path=maps))
@@ -123,7 +123,7 @@ def test_a_name_whose_last_word_no_release_defines_is_not_looked_for(maps: Path)
 def test_what_a_map_knows_is_never_exact_and_overloads_are_candidates(maps: Path) -> None:
     frames = found("jaxlib==0.10.2\n" + ABSL.format("xla::PjRtClient::Load()"), maps)
     (several,) = [each for each in frames if each.location is not None]
-    assert several.location is not None and several.location.how is How.CANDIDATES
+    assert several.location is not None and several.location.how is LocationEvidence.CANDIDATES
     assert {each.line for each in (several.location, *several.candidates)} == {4, 5}
     assert all(each.url for each in several.candidates)
 
@@ -169,7 +169,7 @@ def test_the_jaxlib_that_is_installed_where_the_frames_are_counts(maps: Path, tm
 
 def test_the_recorded_jaxlib_counts_where_the_text_states_none(maps: Path, project: Project) -> None:
     codes = (replace(project.capture.codes[0], filename="/other/site-packages/jaxlib/x.py"), *project.capture.codes[1:])
-    launch = Launch(packages={"jaxlib": "0.10.1"})
+    launch = LaunchInfo(packages={"jaxlib": "0.10.1"})
     metadata = replace(project.capture.metadata, launch=launch)
     with project.ingest(capture=replace(project.capture, codes=codes, metadata=metadata)) as index:
         text = ABSL.format("xla::PjRtClient::Compile()")

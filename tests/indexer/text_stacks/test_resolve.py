@@ -10,12 +10,12 @@ from elftools.elf.sections import SymbolTableSection
 
 from framedex.binaries import Binary
 from framedex.index import Index
-from framedex.model import How
+from framedex.model import LocationEvidence
 from framedex.path_resolution.files import PathRule
 from framedex.path_resolution.precedence import PathResolver
 from framedex.text_stacks import read
 from framedex.text_stacks.source_lookup.binaries import Binaries
-from framedex.text_stacks.source_lookup.frame_context import Found
+from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 from framedex.text_stacks.source_lookup.resolve import Resolver
 from tests.indexer.recorded import Project
 
@@ -26,13 +26,13 @@ def index(project: Project) -> Index:
     return project.ingest(project.library.parent)
 
 
-def found(text: str, resolver: Resolver) -> Found:
+def found(text: str, resolver: Resolver) -> FoundFrame:
     """The only frame of a text."""
     (frame,) = read(text).frames()
     return resolver.find(frame)
 
 
-def where(found: Found) -> tuple[str, int, How] | None:
+def where(found: FoundFrame) -> tuple[str, int, LocationEvidence] | None:
     place = found.location
     return (Path(place.path).name, place.line, place.how) if place else None
 
@@ -44,7 +44,7 @@ def definition_line(project: Project, text: str) -> int:
 def test_a_path_that_is_here_needs_no_index(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     text = '  File "a.py", line 1, in <module>\n'
-    assert where(found(text, Resolver(None, PathResolver(folders=[tmp_path])))) == ("a.py", 1, How.EXACT)
+    assert where(found(text, Resolver(None, PathResolver(folders=[tmp_path])))) == ("a.py", 1, LocationEvidence.EXACT)
     assert where(found(text, Resolver(None))) is None
 
 
@@ -56,7 +56,7 @@ def test_a_link_leads_to_the_file_itself(tmp_path: Path) -> None:
     ) == (
         "a.py",
         1,
-        How.EXACT,
+        LocationEvidence.EXACT,
     )
 
 
@@ -67,12 +67,16 @@ def test_a_symbol_alone_leads_to_the_definition(project: Project, index: Index, 
     line = f"    @     0x7f1bb00a8eed        112  {printed}\n"
     place = found(line, Resolver(index)).location
     assert place is not None
-    assert (Path(place.path).name, place.how) == ("runtime.cc", How.DEFINITION)
+    assert (Path(place.path).name, place.how) == ("runtime.cc", LocationEvidence.DEFINITION)
     assert place.line == definition_line(project, "std::size_t allocate(")
 
 
 def test_a_symbol_that_was_not_recorded_is_found_in_the_sources(index: Index) -> None:
-    assert where(found("    @  0x7f1bb00a8eed  8  glue::twice()\n", Resolver(index))) == ("glue.cc", 3, How.DEFINITION)
+    assert where(found("    @  0x7f1bb00a8eed  8  glue::twice()\n", Resolver(index))) == (
+        "glue.cc",
+        3,
+        LocationEvidence.DEFINITION,
+    )
 
 
 def test_an_unknown_symbol_is_nowhere(index: Index) -> None:
@@ -88,7 +92,7 @@ def test_namesakes_are_candidates(project: Project) -> None:
     finally:
         other.unlink()
     assert answer.location is not None
-    assert answer.location.how is How.CANDIDATES
+    assert answer.location.how is LocationEvidence.CANDIDATES
     assert {Path(place.path).name for place in (answer.location, *answer.candidates)} == {"glue.cc", "other.cc"}
 
 
@@ -97,7 +101,7 @@ def test_a_path_of_a_build_machine_is_found_by_its_tail(project: Project, index:
     assert where(found(f"#1 0x4 in f() /build/{folder}/runtime.cc:4:1\n", Resolver(index))) == (
         "runtime.cc",
         4,
-        How.EXACT,
+        LocationEvidence.EXACT,
     )
     # Of a path, the file's name alone proves nothing.
     assert where(found("#1 0x4 in nobody() /build/other/runtime.cc:4:1\n", Resolver(index))) is None
@@ -106,7 +110,7 @@ def test_a_path_of_a_build_machine_is_found_by_its_tail(project: Project, index:
 def test_a_symbol_leads_to_no_other_file_than_the_one_that_is_printed(project: Project, index: Index) -> None:
     at = definition_line(project, "std::size_t allocate(")
     same = "#1 0x4 in runtime::allocate(unsigned long) /build/other/runtime.cc:4:1\n"
-    assert where(found(same, Resolver(index))) == ("runtime.cc", at, How.DEFINITION)
+    assert where(found(same, Resolver(index))) == ("runtime.cc", at, LocationEvidence.DEFINITION)
     for printed in ("/home/me/plugin.cc:12", "/build/other_runtime.cc:4"):
         assert where(found(f"#1 0x4 in runtime::allocate(unsigned long) {printed}:1\n", Resolver(index))) is None
 
@@ -126,7 +130,7 @@ def test_rules_for_paths_come_first(project: Project, index: Index) -> None:
     assert where(found("/their/a.cc:3:1: error\n", Resolver(index, PathResolver(rules, index=index)))) == (
         "runtime.cc",
         3,
-        How.EXACT,
+        LocationEvidence.EXACT,
     )
 
 
@@ -138,11 +142,11 @@ def test_an_offset_leads_to_the_line_in_the_binarys_debug_information(project: P
     build_id = Binary.open(project.library).build_id
     line = definition_line(project, "size + 7")  # of what the compiler has inlined there
 
-    def at(build: str | None) -> tuple[str, int, How] | None:
+    def at(build: str | None) -> tuple[str, int, LocationEvidence] | None:
         text = f"    #0 0x7f00  ({project.library}+{address:#x}) (BuildId: {build})\n"
         return where(found(text, Resolver(None, binaries=Binaries())))
 
-    assert at(build_id) == ("runtime.cc", line, How.EXACT)
+    assert at(build_id) == ("runtime.cc", line, LocationEvidence.EXACT)
     assert at("00" * 20) is None  # another build of it
 
 
@@ -166,7 +170,7 @@ def test_a_symbolizers_link_leads_to_the_recorded_binary_of_its_build_id(project
     assert where(Resolver(index, binaries=Binaries()).find(known)) == (
         "runtime.cc",
         definition_line(project, "size + 7"),
-        How.EXACT,
+        LocationEvidence.EXACT,
     )
     assert (unknown.address, unknown.offset, unknown.build_id) == (0x7F, None, "")
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from framedex.binaries import Binary
 from framedex.commands.main import cli
-from framedex.model import How
+from framedex.model import LocationEvidence
 
 LIBRARY = """\
 #include <cstdlib>
@@ -48,7 +48,7 @@ class Program:
         """An address in a function of the library: that of its second byte."""
         symbols = Binary.open(self.library).symbols
         assert symbols is not None
-        (symbol,) = symbols.named(function)
+        (symbol,) = symbols.functions_named(function)
         return symbol.start + 1
 
 
@@ -87,19 +87,19 @@ def test_a_stack_that_this_program_printed_is_of_the_builds_that_are_here(progra
     result = explained(program.text)
     assert "doubtful" not in result.output
     assert {name for name, *_ in known(program.text)} >= {"first", "second", "main"}
-    assert ("first", False, 5, How.EXACT) in known(program.text)
+    assert ("first", False, 5, LocationEvidence.EXACT) in known(program.text)
 
 
 def test_an_offset_of_an_earlier_build_is_doubtful_at_most(program: Program) -> None:
     offset = program.offset_in("second")
     program.build(REBUILT)
     ((function, is_doubtful, line, how),) = known(f"{program.library}(+{offset:#x})[0x7f1e1a001115]\n")
-    assert (is_doubtful or not function) and (how == How.DOUBTFUL or not line)
+    assert (is_doubtful or not function) and (how == LocationEvidence.DOUBTFUL or not line)
 
 
 def test_a_single_offset_is_doubtful_in_the_very_build(program: Program) -> None:
     text = f"{program.library}(+{program.offset_in('second'):#x})[0x7f1e1a001115]\n"
-    assert known(text) == [("second", True, 9, How.DOUBTFUL)]
+    assert known(text) == [("second", True, 9, LocationEvidence.DOUBTFUL)]
     result = explained(text)
     assert f"Names in {program.library} are marked [doubtful]" in result.stderr
 
@@ -107,7 +107,7 @@ def test_a_single_offset_is_doubtful_in_the_very_build(program: Program) -> None
 def test_a_name_and_its_address_prove_the_offsets_of_the_same_library(program: Program) -> None:
     first = next(line for line in program.text.splitlines() if "(first+" in line)
     alone = f"{program.library}(+{program.offset_in('second'):#x})[0x7f1e1a001115]\n"
-    assert known(f"{first}\n{alone}")[1] == ("second", False, 9, How.EXACT)
+    assert known(f"{first}\n{alone}")[1] == ("second", False, 9, LocationEvidence.EXACT)
 
 
 def test_a_name_that_is_elsewhere_now_refutes_the_offsets_of_the_same_library(program: Program) -> None:
@@ -130,7 +130,7 @@ def test_a_build_id_proves_and_refutes(program: Program) -> None:
     own, offset = Binary.open(program.library).build_id, program.offset_in("second")
     form = "    #0 0x7f1e1a001115  ({library}+{offset:#x}) (BuildId: {build_id})\n"
     text = form.format(library=program.library, offset=offset, build_id=own)
-    assert known(text) == [("second", False, 9, How.EXACT)]
+    assert known(text) == [("second", False, 9, LocationEvidence.EXACT)]
     assert known(form.format(library=program.library, offset=offset, build_id="0" * 40)) == [("", False, 0, "")]
 
 

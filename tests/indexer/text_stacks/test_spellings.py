@@ -10,9 +10,9 @@ import pytest
 
 from framedex.binaries.demangle import demangle, load_libstdcxx_demangler, parse_printed_name
 from framedex.index import Index, Store
-from framedex.ingest import Silence, find_sources
+from framedex.ingest import SilentProgress, find_sources
 from framedex.model import Language
-from framedex.text_stacks import Format, TextFrame
+from framedex.text_stacks import StackFormat, TextFrame
 from framedex.text_stacks.source_lookup.resolve import Resolver
 
 # Each definition's first line ends in a comment with the name that the tests know it by.
@@ -153,7 +153,7 @@ def index(tree: Path) -> Index:
     with Store(tree.parent / "index.db") as store:
         with store.transaction():
             store.sources.add_root(str(tree))
-        find_sources(store, Silence())
+        find_sources(store, SilentProgress())
     return Index.open(tree.parent / "index.db")
 
 
@@ -167,7 +167,7 @@ def lines() -> dict[str, int]:
     return found
 
 
-def places(index: Index, name: str, form: Format = Format.GDB) -> list[int]:
+def places(index: Index, name: str, form: StackFormat = StackFormat.GDB) -> list[int]:
     found = Resolver(index).find(TextFrame(form, 0, 0, 0, 0, function=name, language=Language.NATIVE))
     return [place.line for place in (found.location, *found.candidates) if place is not None]
 

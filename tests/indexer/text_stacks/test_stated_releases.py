@@ -10,13 +10,13 @@ from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
 from framedex.index import Index, Store
-from framedex.ingest import Silence
+from framedex.ingest import SilentProgress
 from framedex.ingest.source_maps import export_map, import_map
-from framedex.model import How, SourceMapInfo
+from framedex.model import LocationEvidence, SourceMapInfo
 from framedex.releases import release_commits
 from framedex.releases.statements import StatedReleases
 from framedex.text_stacks import read
-from framedex.text_stacks.source_lookup.frame_context import Found
+from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 from framedex.text_stacks.source_lookup.resolve import Resolver
 from tests.gitrepository import make_checkout
 from tests.indexer.text_stacks.test_places_against_files import OLD, environment, indexed, place, traceback
@@ -34,7 +34,7 @@ def without_an_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def found(text: str, index: Index | None = None) -> Found:
+def found(text: str, index: Index | None = None) -> FoundFrame:
     """The last frame of a text, and where it is."""
     *_, frame = read(text).frames()
     return Resolver(index, releases=StatedReleases(text)).find(frame)
@@ -53,9 +53,9 @@ def index_of_another_release(tmp_path: Path) -> Index:
     commit = make_checkout(tree, {"xla/client.cc": CLIENT})
     info = SourceMapInfo("xla", "https://github.com/openxla/xla", commit, is_dirty=False, tool="test")
     with Store(tmp_path / "map.db") as store, (tmp_path / "xla.fdmap").open("wb") as stream:
-        export_map(store, tree, str(tree), info, stream, Silence())
+        export_map(store, tree, str(tree), info, stream, SilentProgress())
     with Store(tmp_path / "other.db") as store:
-        import_map(store, tmp_path / "xla.fdmap", Silence())
+        import_map(store, tmp_path / "xla.fdmap", SilentProgress())
     return Index.open(tmp_path / "other.db")
 
 
@@ -64,15 +64,15 @@ def test_the_line_of_a_build_is_at_the_stated_release_and_not_in_the_map_of_anot
 ) -> None:
     with index_of_another_release as index:
         unstated, stated = found(GDB, index), found(STATED + GDB, index)
-    assert (place(unstated).path.startswith("xla@"), place(unstated).how) == (True, How.EXACT)
-    assert (place(stated).url, place(stated).how) == (f"{XLA}/xla/client.cc#L3", How.EXACT)
+    assert (place(unstated).path.startswith("xla@"), place(unstated).how) == (True, LocationEvidence.EXACT)
+    assert (place(stated).url, place(stated).how) == (f"{XLA}/xla/client.cc#L3", LocationEvidence.EXACT)
 
 
 def test_a_map_of_another_release_is_doubtful_where_the_stated_one_is_not_public(
     index_of_another_release: Index,
 ) -> None:
     with index_of_another_release as index:
-        assert place(found(f"jaxlib==0.9.999\n{GDB}", index)).how is How.DOUBTFUL
+        assert place(found(f"jaxlib==0.9.999\n{GDB}", index)).how is LocationEvidence.DOUBTFUL
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_map_of_another_release_is_doubtful_where_the_stated_one_is_not_public
 )
 def test_python_frames_lead_to_the_public_page_of_the_stated_release(path: str, inside: str) -> None:
     answer = found(STATED + traceback(path, 11, "device_put"))
-    assert (place(answer).url, place(answer).how) == (f"{JAX}/{inside}#L11", How.EXACT)
+    assert (place(answer).url, place(answer).how) == (f"{JAX}/{inside}#L11", LocationEvidence.EXACT)
 
 
 @pytest.mark.parametrize(
@@ -112,13 +112,13 @@ def test_an_installed_file_of_another_release_does_not_stand_for_the_stated_one(
     new = environment(tmp_path, "0.12.0", OLD)
     for path in (ELSEWHERE, str(new)):
         answer = found(STATED + traceback(path, 11, "device_put"), indexed(tmp_path, new.parents[2]))
-        assert (place(answer).url, place(answer).how) == (f"{JAX}/jax/_src/api.py#L11", How.EXACT)
+        assert (place(answer).url, place(answer).how) == (f"{JAX}/jax/_src/api.py#L11", LocationEvidence.EXACT)
 
 
 def test_an_installed_file_of_the_stated_release_is_the_place(tmp_path: Path) -> None:
     same = environment(tmp_path, "0.9.1", OLD)
     answer = found(STATED + traceback(ELSEWHERE, 11, "device_put"), indexed(tmp_path, same.parents[2]))
-    assert (place(answer).path, place(answer).how) == (str(same), How.EXACT)
+    assert (place(answer).path, place(answer).how) == (str(same), LocationEvidence.EXACT)
 
 
 def test_of_several_stated_releases_the_newest_is_shown_as_doubtful_and_the_end_says_so() -> None:
@@ -138,7 +138,7 @@ def test_stated_releases_in_which_no_frame_is_placed_are_not_reported(tmp_path: 
     *_, frame = read(text).frames()
     resolver = Resolver(indexed(tmp_path, here.parents[2]), releases=StatedReleases(text))
     answer = resolver.find(frame)
-    assert (place(answer).path, place(answer).how) == (str(here), How.EXACT)
+    assert (place(answer).path, place(answer).how) == (str(here), LocationEvidence.EXACT)
     assert (resolver.released.conflicts, resolver.released.used) == ({}, {})
 
 

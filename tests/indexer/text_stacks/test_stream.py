@@ -14,7 +14,7 @@ import pytest
 from framedex.text_stacks import read
 from framedex.text_stacks.lines import LONGEST_LINE, create_readers
 from framedex.text_stacks.model import TextFrame
-from framedex.text_stacks.stream import NotedLog
+from framedex.text_stacks.stream import AnnotatedLog
 from tests.crash_corpus import corpus
 
 SAMPLES = sorted(
@@ -44,7 +44,7 @@ def _name(frame: TextFrame) -> str:
 
 
 def noted(blocks: Iterable[bytes]) -> bytes:
-    log = NotedLog(Names())
+    log = AnnotatedLog(Names())
     return b"".join([*(piece for block in blocks for piece in log.annotate(block)), *log.finish()])
 
 
@@ -85,7 +85,7 @@ def _missed_frames(sample: Path) -> set[str]:
     """Frames that a reading of the whole text finds and the stream does not note."""
     text = sample.read_text(encoding="utf-8")
     names = Names()
-    assert list(NotedLog(names).annotate(text.encode()))
+    assert list(AnnotatedLog(names).annotate(text.encode()))
     found = {_name(frame) for frames in names.seen for frame in frames}
     # MLIR's aliases stand at the end of the text.
     expected = {_name(frame) for frame in read(text).frames() if frame.place is not None and "#loc" not in text}
@@ -117,7 +117,7 @@ def test_a_note_stands_before_the_line_break() -> None:
 
 
 def test_what_is_no_whole_line_appears_at_once() -> None:
-    log = NotedLog(Names())
+    log = AnnotatedLog(Names())
     assert [list(log.annotate(piece)) for piece in (b"\r 10%", b"\r 20%\r", b" 30%", b"\nGo on? [y/n] ")] == [
         [b"\r 10%"], [b"\r 20%\r"], [b" 30%"], [b"\n", b"Go on? [y/n] "],
     ]  # fmt: skip
@@ -128,7 +128,7 @@ def test_what_is_no_whole_line_appears_at_once() -> None:
 
 def test_a_line_appears_before_its_places_are_looked_for() -> None:
     names = Names()
-    pieces = NotedLog(names).annotate(b"one\ntwo a.cc:1\nthree\n")
+    pieces = AnnotatedLog(names).annotate(b"one\ntwo a.cc:1\nthree\n")
     assert next(pieces) == b"one\ntwo a.cc:1"
     assert names.seen == []
     assert b"".join(pieces) == "⟦a.cc:1⟧\nthree\n".encode()
@@ -158,7 +158,7 @@ def test_a_frame_that_gdb_wraps_is_noted_where_it_says_most() -> None:
 def test_frames_of_crashes_lie_in_the_binaries_of_the_link_before_them() -> None:
     names = Names()
     link = b"https://symbolize.stripped_domain/r/?trace=7f12&map=" + b"ab" * 10 + b":7f00-7fff\n"
-    list(NotedLog(names).annotate(link + b"    @     0x7f34  (unknown)  (unknown)\n"))
+    list(AnnotatedLog(names).annotate(link + b"    @     0x7f34  (unknown)  (unknown)\n"))
     (frame,) = names.seen[-1]
     assert (frame.build_id, frame.offset, frame.call_address) == ("ab" * 10, 0x34, 0x7F33)
 
@@ -190,7 +190,7 @@ def test_memory_does_not_grow_with_the_log(unit: bytes) -> None:
         def find_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
             return b""
 
-    log = NotedLog(Silent())
+    log = AnnotatedLog(Silent())
 
     def feed(first: int, blocks: int) -> int:
         for block in range(first, first + blocks):
@@ -215,7 +215,7 @@ def test_what_is_remembered_of_lines_changes_no_note(seed: int) -> None:
     texts = [text.text.encode() for text in corpus()] + [path.read_bytes() for path in SAMPLES]
     chosen = chance.sample(texts, 30)
     log = b"".join(with_other_digits(text, chance) for _ in range(4) for text in chosen)
-    remembering, forgetful = NotedLog(Told()), NotedLog(Told(), most_kept=-1)
+    remembering, forgetful = AnnotatedLog(Told()), AnnotatedLog(Told(), most_kept=-1)
     assert b"".join([*remembering.annotate(log), *remembering.finish()]) == b"".join(
         [*forgetful.annotate(log), *forgetful.finish()]
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from framedex.objects import Role, find_boundary_function
+from framedex.objects import ObjectRole, find_boundary_function
 from framedex.objects.table import load_boundary_functions
 from tests.pythons import ROOT
 
@@ -25,53 +25,56 @@ def test_the_committed_table_is_what_the_data_say() -> None:
     assert made.stdout == TABLE.read_text(), "run `python native/abi/generate_objects.py`"
 
 
-def roles(function: str) -> dict[str, tuple[str, Role]]:
+def roles(function: str) -> dict[str, tuple[str, ObjectRole]]:
     return {field.name: (field.type, field.role) for field in find_boundary_function(function).objects}
 
 
 def test_a_call_uses_its_inputs_and_creates_what_it_hands_out() -> None:
     assert roles("PJRT_Client_BufferFromHostBuffer") == {
-        "client": ("client", Role.USES),
-        "device": ("device", Role.USES),
-        "memory": ("memory", Role.USES),
-        "done_with_host_buffer": ("event", Role.CREATES),
-        "buffer": ("buffer", Role.CREATES),
+        "client": ("client", ObjectRole.USES),
+        "device": ("device", ObjectRole.USES),
+        "memory": ("memory", ObjectRole.USES),
+        "done_with_host_buffer": ("event", ObjectRole.CREATES),
+        "buffer": ("buffer", ObjectRole.CREATES),
     }
     assert find_boundary_function("PJRT_Client_BufferFromHostBuffer").sizes == {"buffer"}
 
 
 def test_a_field_of_one_name_is_an_object_of_the_type_that_its_function_says() -> None:
-    assert roles("PJRT_Executable_Name")["executable"] == ("executable", Role.USES)
-    assert roles("PJRT_LoadedExecutable_Execute")["executable"] == ("loaded_executable", Role.USES)
+    assert roles("PJRT_Executable_Name")["executable"] == ("executable", ObjectRole.USES)
+    assert roles("PJRT_LoadedExecutable_Execute")["executable"] == ("loaded_executable", ObjectRole.USES)
 
 
 def test_lists_of_an_execution_are_its_arguments_and_what_it_creates() -> None:
     execute = {field.name: field for field in find_boundary_function("PJRT_LoadedExecutable_Execute").objects}
 
-    assert (execute["argument_lists"].type, execute["argument_lists"].role) == ("buffer", Role.USES)
-    assert (execute["output_lists"].type, execute["output_lists"].role) == ("buffer", Role.CREATES)
-    assert (execute["device_complete_events"].type, execute["device_complete_events"].role) == ("event", Role.CREATES)
+    assert (execute["argument_lists"].type, execute["argument_lists"].role) == ("buffer", ObjectRole.USES)
+    assert (execute["output_lists"].type, execute["output_lists"].role) == ("buffer", ObjectRole.CREATES)
+    assert (execute["device_complete_events"].type, execute["device_complete_events"].role) == (
+        "event",
+        ObjectRole.CREATES,
+    )
     assert all(execute[name].is_list for name in ("argument_lists", "output_lists", "device_complete_events"))
 
 
 def test_what_ends_an_object_is_told_from_what_empties_it() -> None:
-    assert roles("PJRT_Buffer_Destroy")["buffer"][1] is Role.DESTROYS
-    assert roles("PJRT_Buffer_Delete")["buffer"][1] is Role.DELETES
-    assert roles("PJRT_Buffer_DonateWithControlDependency")["buffer"][1] is Role.DELETES
-    assert roles("PJRT_Buffer_IsDeleted")["buffer"][1] is Role.USES
+    assert roles("PJRT_Buffer_Destroy")["buffer"][1] is ObjectRole.DESTROYS
+    assert roles("PJRT_Buffer_Delete")["buffer"][1] is ObjectRole.DELETES
+    assert roles("PJRT_Buffer_DonateWithControlDependency")["buffer"][1] is ObjectRole.DELETES
+    assert roles("PJRT_Buffer_IsDeleted")["buffer"][1] is ObjectRole.USES
 
 
 def test_what_belongs_to_a_client_is_only_named() -> None:
-    assert roles("PJRT_Client_Devices")["devices"] == ("device", Role.NAMES)
-    assert roles("PJRT_Client_TopologyDescription")["topology"] == ("topology_description", Role.NAMES)
-    assert roles("PJRT_TopologyDescription_Create")["topology"] == ("topology_description", Role.CREATES)
+    assert roles("PJRT_Client_Devices")["devices"] == ("device", ObjectRole.NAMES)
+    assert roles("PJRT_Client_TopologyDescription")["topology"] == ("topology_description", ObjectRole.NAMES)
+    assert roles("PJRT_TopologyDescription_Create")["topology"] == ("topology_description", ObjectRole.CREATES)
     fields = [field for function in load_boundary_functions().values() for field in function.objects]
-    assert not any(field.type == "device" and field.role is Role.DESTROYS for field in fields)
+    assert not any(field.type == "device" and field.role is ObjectRole.DESTROYS for field in fields)
 
 
 def test_extensions_are_known_too() -> None:
-    assert roles("PJRT_RawBuffer_CreateRawAliasOfBuffer")["raw_buffer"] == ("raw_buffer", Role.CREATES)
-    assert roles("PJRT_RawBuffer_Destroy")["buffer"] == ("raw_buffer", Role.DESTROYS)
+    assert roles("PJRT_RawBuffer_CreateRawAliasOfBuffer")["raw_buffer"] == ("raw_buffer", ObjectRole.CREATES)
+    assert roles("PJRT_RawBuffer_Destroy")["buffer"] == ("raw_buffer", ObjectRole.DESTROYS)
 
 
 def test_a_function_that_is_not_of_the_api_has_no_objects() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from framedex_native.behaviour.abi import functions, matching, structs
 from framedex_native.behaviour.handles import Handle
-from framedex_native.behaviour.memory import Keeper, packed, put
+from framedex_native.behaviour.memory import MemoryOwner, pack, put
 from framedex_native.behaviour.views import Arguments, Outputs
 from framedex_native.behaviour.writing import clear_outputs, write
 from tests.pythons import ROOT
@@ -53,10 +53,10 @@ class Struct:
 
     def __init__(self, function: str, known: int | None = None) -> None:
         self.struct = functions()[function].arguments
-        self.keeper = Keeper()
+        self.keeper = MemoryOwner()
         self._block = ctypes.create_string_buffer(self.struct.size)
         self.address = ctypes.addressof(self._block)
-        put(self.address, packed("Q", [known or self.struct.struct_size]))
+        put(self.address, pack("Q", [known or self.struct.struct_size]))
 
     def write(self, values: dict[str, Any], *, outputs: bool = False) -> None:
         write(self.struct, self.address, values, self.keeper, outputs=outputs)
@@ -132,7 +132,7 @@ def test_outputs_lie_in_the_memory_that_the_caller_brings() -> None:
     room = (ctypes.c_int32 * 2)()
     made = Struct("PJRT_Client_DefaultDeviceAssignment")
     made.write({"default_assignment_size": 2, "default_assignment": (9, 9)})
-    put(made.address + made.struct.fields["default_assignment"].offset, packed("Q", [ctypes.addressof(room)]))
+    put(made.address + made.struct.fields["default_assignment"].offset, pack("Q", [ctypes.addressof(room)]))
     made.write({"default_assignment": (4, 5)}, outputs=True)
     assert list(room) == [4, 5]
     for wrong in (1, 2, 3), (1,):

@@ -6,7 +6,7 @@ import numpy as np
 
 from framedex.captures import CaptureStream
 from framedex.captures.reader import object_table
-from framedex.model import Capture, LinkHow, PythonFrame
+from framedex.model import Capture, LinkEvidence, PythonFrame
 from framedex_native import _call_stream
 from framedex_native._call_stream import StackTables
 from tests.native.call_stream.encoded import Encoded
@@ -40,7 +40,7 @@ def taken(links: _call_stream.CausalLinks) -> list[CausalLink]:
     rows, chains = links.take_links(), links.chains
     columns = (rows["call"].tolist(), rows["thread"].tolist(), rows["chain"].tolist(), rows["how"])
     return [
-        CausalLink(call, thread, tuple(chains[chain]), LinkHow(how))
+        CausalLink(call, thread, tuple(chains[chain]), LinkEvidence(how))
         for call, thread, chain, how in zip(*columns, strict=True)
     ]
 
@@ -73,7 +73,7 @@ def streamed_links(stream: CaptureStream, at_once: int) -> tuple[CausalLink, ...
         batch = stream.next(at_once)
         chains += batch.chains
         found += [
-            CausalLink(call, thread, chains[chain], list(LinkHow)[how])
+            CausalLink(call, thread, chains[chain], list(LinkEvidence)[how])
             for call, thread, chain, how in batch.links.tolist()
         ]
     return tuple(sorted(found, key=lambda link: (link.call, link.thread)))

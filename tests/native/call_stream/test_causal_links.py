@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 
 from framedex.captures import CaptureStream, read_capture
-from framedex.model import Capture, CodeObject, LinkHow, MergeOutcome, Metadata, Module, NativeFrame, PythonFrame, Stack
+from framedex.model import (
+    Capture,
+    CodeObject,
+    LinkEvidence,
+    MergeOutcome,
+    Metadata,
+    Module,
+    NativeFrame,
+    PythonFrame,
+    Stack,
+)
 from tests.native.call_stream.by_hand import Row, calls_of
 from tests.native.call_stream.encoded import encoded
 from tests.native.call_stream.linked import linked, linking, streamed_links, taken
@@ -68,7 +78,7 @@ def test_calls_of_any_threads_are_linked_alike(first_seed: int) -> None:
 def test_any_threads_have_links_of_every_kind() -> None:
     """Otherwise the comparison would say little."""
     found = {link.how for seed in range(20) for link in find_causal_links(any_threads(random.Random(seed)))}
-    assert found == {LinkHow.HANDED_OVER, LinkHow.BETWEEN, LinkHow.CANDIDATES}
+    assert found == {LinkEvidence.HANDED_OVER, LinkEvidence.BETWEEN, LinkEvidence.CANDIDATES}
 
 
 def test_a_call_that_returns_later_is_linked_then() -> None:
@@ -91,7 +101,7 @@ def test_a_call_that_returns_later_is_linked_then() -> None:
 
     found = find_causal_links(capture)
     assert tuple(taken(links)) == found
-    assert [link.how for link in found] == [LinkHow.HANDED_OVER]
+    assert [link.how for link in found] == [LinkEvidence.HANDED_OVER]
 
 
 def any_threads(random: random.Random) -> Capture:

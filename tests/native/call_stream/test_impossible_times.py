@@ -10,7 +10,7 @@ import pytest
 
 from framedex.captures import CaptureStream
 from framedex.index import Store
-from framedex.ingest import Namer
+from framedex.ingest import CaptureFrameNamer
 from framedex.ingest.captures import CaptureReading
 from tests.fuzz.capture_folder import unpack
 from tests.native.capture_reader.test_call_heads import CALL, LONG, RETURN, THREAD, record
@@ -35,7 +35,7 @@ def test_calls_that_take_forever_are_indexed_with_totals_that_are_their_sum(tmp_
     told = {"format": "framedex-capture", "version": 3, "started_clock_ns": began}
     (folder / "capture.json").write_text(json.dumps(told))
     with Store(tmp_path / "index.db") as store:
-        reading = CaptureReading(store, CaptureStream(folder), Namer())
+        reading = CaptureReading(store, CaptureStream(folder), CaptureFrameNamer())
         reading.add_batch()
         ask = store._connection.execute
         calls = ask("SELECT count(*), sum(duration) FROM call_rows").fetchone()

@@ -10,7 +10,7 @@ import pytest
 
 from framedex.captures import CaptureStream, read_capture
 from framedex.model import Capture
-from framedex.objects import Role
+from framedex.objects import ObjectRole
 from framedex.objects.table import BoundaryFunction, ObjectField, load_boundary_functions
 from tests.native.call_stream.by_hand import Row, calls_of
 from tests.native.call_stream.encoded import Following, encoded, followed, streamed
@@ -171,15 +171,15 @@ def any_values(name: str, addresses: int, random: random.Random) -> Iterator[tup
         yield "bytes", random.choice((0, 64, 1 << 40, True, "64"))
     if random.random() < 0.7:
         yield "id", random.choice((0, 1, 2, 3, -5, 1 << 40, "1"))
-    if function.tells_deleted is not None:
-        yield function.tells_deleted, random.choice((True, False, 1))
+    if function.reports_deletion is not None:
+        yield function.reports_deletion, random.choice((True, False, 1))
     if random.random() < 0.05:
         yield "more_values_not_recorded", True
 
 
 def _any_object(field: ObjectField, addresses: int, random: random.Random) -> object:
     # Clients are few, as in a real program, so that many objects have one.
-    most = 2 if field.type == "client" and field.role is not Role.DESTROYS else addresses
+    most = 2 if field.type == "client" and field.role is not ObjectRole.DESTROYS else addresses
     address = [hex(16 + random.randrange(most)) if random.random() < 0.95 else None for _ in range(4)]
     if not field.is_list or random.random() < 0.1:
         return random.choice((address[0], address[0], address[0], address[0], 7, "text", [address[0]]))

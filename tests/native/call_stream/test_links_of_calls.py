@@ -13,14 +13,14 @@ from framedex.model import (
     Capture,
     CodeObject,
     Function,
-    LinkHow,
+    ImportedFrame,
+    LinkEvidence,
     Metadata,
     Module,
     NativeFrame,
     PythonFrame,
     Stack,
     Thread,
-    ToldFrame,
 )
 from tests.native.call_stream.encoded import encoded
 from tests.native.call_stream.linked import linked
@@ -77,15 +77,15 @@ class Script:
             problems=(),
         )
 
-    def links(self) -> list[tuple[int, int, Frames, LinkHow]]:
+    def links(self) -> list[tuple[int, int, Frames, LinkEvidence]]:
         """(call, thread, frames outermost first, how)."""
         return links_of(self.capture())
 
 
-def links_of(capture: Capture) -> list[tuple[int, int, Frames, LinkHow]]:
+def links_of(capture: Capture) -> list[tuple[int, int, Frames, LinkEvidence]]:
     def named(frame: int) -> str | int:
         found = capture.frames[frame]
-        assert not isinstance(found, ToldFrame)
+        assert not isinstance(found, ImportedFrame)
         return capture.codes[found.code].qualname if isinstance(found, PythonFrame) else found.offset
 
     found = linked(capture, encoded(capture))
@@ -102,19 +102,19 @@ def waiting(*threads: int) -> Script:
 
 def test_the_only_thread_that_paused_at_one_line_is_named_with_the_frames_that_stayed() -> None:
     script = waiting(MAIN).call(POOL, 100, COMPILE, NATIVE)
-    assert script.links() == [(1, MAIN, IN_F, LinkHow.BETWEEN)]
+    assert script.links() == [(1, MAIN, IN_F, LinkEvidence.BETWEEN)]
 
 
 def test_several_of_them_are_candidates() -> None:
     found = waiting(MAIN, OTHER).call(POOL, 100, COMPILE, NATIVE).links()
-    assert found == [(2, thread, IN_F, LinkHow.CANDIDATES) for thread in (MAIN, OTHER)]
+    assert found == [(2, thread, IN_F, LinkEvidence.CANDIDATES) for thread in (MAIN, OTHER)]
 
 
 def test_who_is_first_given_what_was_made_is_told_from_the_others() -> None:
     script = waiting(MAIN).call(POOL, 100, COMPILE, NATIVE, executable="0x10")
     script.call(POOL, 150, NAMED, NATIVE, loaded_executable="0x10", executable="0x20")
     script.call(OTHER, 20, STATS, (*IN_G, 2)).call(OTHER, 250, PRINT, (*IN_G, 4), executable="0x20")
-    assert script.links() == [(call, OTHER, IN_G, LinkHow.HANDED_OVER) for call in (2, 3)]
+    assert script.links() == [(call, OTHER, IN_G, LinkEvidence.HANDED_OVER) for call in (2, 3)]
 
 
 def test_a_thread_that_made_a_call_meanwhile_did_not_wait() -> None:
@@ -131,7 +131,7 @@ def test_where_another_was_given_what_was_made_the_one_that_paused_is_not_blamed
 def test_an_object_that_was_at_the_address_before_is_not_what_was_made() -> None:
     script = waiting(MAIN).call(POOL, 100, COMPILE, NATIVE, duration=60, executable="0x10")
     script.call(OTHER, 120, "PJRT_LoadedExecutable_Execute", IN_G, executable="0x10")
-    assert script.links() == [(1, MAIN, IN_F, LinkHow.BETWEEN)]
+    assert script.links() == [(1, MAIN, IN_F, LinkEvidence.BETWEEN)]
 
 
 def test_nobody_waits_for_a_destruction() -> None:
@@ -140,13 +140,13 @@ def test_nobody_waits_for_a_destruction() -> None:
 
 def test_a_thread_that_went_on_to_another_line_counts_only_if_there_is_no_other_with_python() -> None:
     script = Script().call(MAIN, 10, STATS, IN_F).call(MAIN, 300, STATS, IN_G).call(POOL, 100, COMPILE, NATIVE)
-    assert script.links() == [(1, MAIN, ("module",), LinkHow.BETWEEN)]
+    assert script.links() == [(1, MAIN, ("module",), LinkEvidence.BETWEEN)]
     assert script.call(OTHER, 20, STATS, IN_F).links() == []
 
 
 def test_a_call_inside_another_comes_from_where_that_does() -> None:
     script = waiting(MAIN).call(POOL, 100, COMPILE, NATIVE, duration=80).call(POOL, 120, STATS, (*NATIVE, 9))
-    assert [(call, how) for call, _, _, how in script.links()] == [(1, LinkHow.BETWEEN), (2, LinkHow.BETWEEN)]
+    assert [(call, how) for call, _, _, how in script.links()] == [(1, LinkEvidence.BETWEEN), (2, LinkEvidence.BETWEEN)]
 
 
 def test_a_recording_that_left_out_calls_does_not_tell_who_paused() -> None:
@@ -165,4 +165,4 @@ def test_without_python_in_the_capture_there_are_no_links() -> None:
 def test_arguments_that_are_damaged_tell_of_no_objects() -> None:
     capture = waiting(MAIN).call(POOL, 100, COMPILE, NATIVE).capture()
     calls = replace(capture.calls, arguments=("{", "[1]", '{"executable": 5}'))
-    assert [how for *_, how in links_of(replace(capture, calls=calls))] == [LinkHow.BETWEEN]
+    assert [how for *_, how in links_of(replace(capture, calls=calls))] == [LinkEvidence.BETWEEN]

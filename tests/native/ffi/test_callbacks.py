@@ -10,7 +10,7 @@ import pytest
 
 from framedex.errortext import split_headline
 from framedex.index import Index, Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.ingest import SilentProgress, ingest_captures
 from framedex.model import CallFilter
 from tests.ffi_running import FfiRun, mock_tpu, run_ffi
 from tests.indexed_ffi import IndexedRun, indexed, line_of
@@ -33,7 +33,7 @@ def index(recorded: FfiRun, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     """Its capture, indexed."""
     path = tmp_path_factory.mktemp("index") / "index.db"
     with Store(path) as store:
-        ingest_captures(store, [recorded.capture], [], Silence())
+        ingest_captures(store, [recorded.capture], [], SilentProgress())
     with Index.open(path) as opened:
         yield opened
 

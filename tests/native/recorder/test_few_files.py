@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from framedex.captures import read_capture
-from framedex.model import MergeOutcome, StopReason, Stops
+from framedex.model import MergeOutcome, StopReason, StopReasons
 from framedex_native import _native
 from tests.reading import calls_of
 from tests.running import run
@@ -29,7 +29,7 @@ def test_a_thread_without_a_file_goes_unrecorded_and_the_capture_says_so(tmp_pat
     ended = run("blocked_thread.py", folder=tmp_path)
     assert (ended.status, ended.stderr) == (0, "")
     assert [call.arguments["dims"] for call in calls_of(ended.capture, PUT)] == [[1], [3]]
-    assert read_capture(ended.capture).stops == Stops((StopReason.NO_FILE,), lacks_threads=True)
+    assert read_capture(ended.capture).stops == StopReasons((StopReason.NO_FILE,), lacks_threads=True)
 
 
 @pytest.mark.exhaustive

@@ -12,8 +12,8 @@ import pytest
 
 from framedex.captures import read_capture
 from framedex.index import Index, Store
-from framedex.ingest import Namer
-from framedex.model import CallFilter, Language, MergeOutcome, Role, Trace
+from framedex.ingest import CaptureFrameNamer
+from framedex.model import CallFilter, FrameRole, Language, MergeOutcome, Trace
 from framedex_native import _native
 from tests.native.tpu_legacy.conftest import RunLegacy
 from tests.oracle.whole_captures import add_capture
@@ -107,7 +107,7 @@ def recorded(run_legacy: RunLegacy, tmp_path_factory: pytest.TempPathFactory) ->
     done = run_legacy(str(program), folder=folder)
     assert (done.status, done.stdout) == (0, "1\n"), done.stderr
     with Store(folder / "index.db") as store:
-        add_capture(store, read_capture(done.capture), Namer())
+        add_capture(store, read_capture(done.capture), CaptureFrameNamer())
     with Index.open(folder / "index.db") as index:
         allocations = index.calls.find(CallFilter(function="TpuExecutor_Allocate"))
         traces = [trace for call in allocations if (trace := index.calls.trace(call.id))]
@@ -128,7 +128,7 @@ print(first)
 
 def code_frames(trace: Trace) -> list[str]:
     """The names of the frames, outermost first, without the interpreter's own and the glue's."""
-    return [frame.function.name for frame in trace.frames if frame.function.role is Role.CODE]
+    return [frame.function.name for frame in trace.frames if frame.function.role is FrameRole.CODE]
 
 
 def test_every_frame_of_both_calls_is_there_in_order_every_time(recorded: Recorded) -> None:

@@ -16,13 +16,13 @@ import framedex_native
 from framedex.commands.main import cli
 from framedex.index import Index
 from framedex.index.write.costs.callback_transfers import write_callback_transfers
-from framedex.index.write.costs.timeline import Kinds
-from framedex.model import Direction
+from framedex.index.write.costs.timeline import KindColumns
+from framedex.model import TransferDirection
 from framedex.objects.moves import CALLBACK_RESULT, HOST_CALLBACKS
 from tests.indexer.unplaced import index_without_sources
 from tests.running import run
 
-IN, OUT, _ = Direction
+IN, OUT, _ = TransferDirection
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_without_recorded_callbacks_each_send_of_a_program_is_a_transfer(index: 
         )
         connection.execute(f"DELETE FROM call_rows WHERE kind IN ({query})", recorded)
 
-        write_callback_transfers(connection, 1, Kinds.read(connection, 1))
+        write_callback_transfers(connection, 1, KindColumns.read(connection, 1))
 
         query = "SELECT sum(calls), sum(sized), min(direction), max(direction) FROM transfers WHERE how = 'callback'"
         assert connection.execute(query).fetchone() == (sent, 0, OUT.value, OUT.value)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index
-from framedex.model import Cause, Change
+from framedex.model import ChangeCause, CompileChange
 from tests.once import made_once
 from tests.run.costs.compiling import Recorded, recorded_and_indexed
 from tests.running import run
@@ -47,33 +47,51 @@ def test_there_are_as_many_as_jax_logs_of_each_function(recorded: Recorded) -> N
 @pytest.mark.parametrize(
     ("case", "compiles", "changes"),
     [
-        ("shapes", 19, [Change(Cause.SHAPE, "argument 0 (x)", tuple(f"float32[{n}]" for n in range(1, 20)))]),
-        ("helper", 1, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[19]", "float32[30]"))]),
-        ("dtypes", 4, [Change(Cause.DTYPE, "argument 0 (x)", ("float32[3]", "int32[3]", "complex64[3]", "bool[3]"))]),
-        ("in_loop", 3, [Change(Cause.SAME, "")]),
-        ("static_constant", 3, [Change(Cause.CONSTANTS, "constants", ("2.0", "3.0", "4.0"))]),
-        ("static_shape", 2, [Change(Cause.CODE, "result 0", ("float32[2,3]", "float32[3,3]"))]),
-        ("static_code", 2, [Change(Cause.CODE, "")]),
-        ("static_nothing", 2, [Change(Cause.SAME, "")]),
-        ("weak", 2, [Change(Cause.SAME, "")]),
-        ("donated", 2, [Change(Cause.DONATION, "argument 0 (x)", ("kept", "donated"))]),
+        (
+            "shapes",
+            19,
+            [CompileChange(ChangeCause.SHAPE, "argument 0 (x)", tuple(f"float32[{n}]" for n in range(1, 20)))],
+        ),
+        ("helper", 1, [CompileChange(ChangeCause.SHAPE, "argument 0 (x)", ("float32[19]", "float32[30]"))]),
+        (
+            "dtypes",
+            4,
+            [CompileChange(ChangeCause.DTYPE, "argument 0 (x)", ("float32[3]", "int32[3]", "complex64[3]", "bool[3]"))],
+        ),
+        ("in_loop", 3, [CompileChange(ChangeCause.SAME, "")]),
+        ("static_constant", 3, [CompileChange(ChangeCause.CONSTANTS, "constants", ("2.0", "3.0", "4.0"))]),
+        ("static_shape", 2, [CompileChange(ChangeCause.CODE, "result 0", ("float32[2,3]", "float32[3,3]"))]),
+        ("static_code", 2, [CompileChange(ChangeCause.CODE, "")]),
+        ("static_nothing", 2, [CompileChange(ChangeCause.SAME, "")]),
+        ("weak", 2, [CompileChange(ChangeCause.SAME, "")]),
+        ("donated", 2, [CompileChange(ChangeCause.DONATION, "argument 0 (x)", ("kept", "donated"))]),
         (
             "sharded",
             3,
-            [Change(Cause.SHARDING, "argument 0 (x)", ("P('devices', None)", "P(None, 'devices')", "P(None, None)"))],
+            [
+                CompileChange(
+                    ChangeCause.SHARDING,
+                    "argument 0 (x)",
+                    ("P('devices', None)", "P(None, 'devices')", "P(None, None)"),
+                )
+            ],
         ),
-        ("over", 2, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[4]", "float32[8]"))]),
-        ("tree", 2, [Change(Cause.ARGUMENTS, "number of arguments", ("2", "3"))]),
-        ("renamed", 1, [Change(Cause.ARGUMENTS, "argument 1", ("params['b']", "params['c']"))]),
-        ("with_closure", 2, [Change(Cause.CONSTANTS, "constants", ("1.0", "2.0"))]),
-        ("vmapped", 3, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[2,3]", "float32[4,3]", "float32[8,3]"))]),
-        ("scanned", 2, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[5]", "float32[6]"))]),
-        ("ahead", 2, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[5]", "float32[6]"))]),
-        ("cleared", 2, [Change(Cause.SAME, "")]),
+        ("over", 2, [CompileChange(ChangeCause.SHAPE, "argument 0 (x)", ("float32[4]", "float32[8]"))]),
+        ("tree", 2, [CompileChange(ChangeCause.ARGUMENTS, "number of arguments", ("2", "3"))]),
+        ("renamed", 1, [CompileChange(ChangeCause.ARGUMENTS, "argument 1", ("params['b']", "params['c']"))]),
+        ("with_closure", 2, [CompileChange(ChangeCause.CONSTANTS, "constants", ("1.0", "2.0"))]),
+        (
+            "vmapped",
+            3,
+            [CompileChange(ChangeCause.SHAPE, "argument 0 (x)", ("float32[2,3]", "float32[4,3]", "float32[8,3]"))],
+        ),
+        ("scanned", 2, [CompileChange(ChangeCause.SHAPE, "argument 0 (x)", ("float32[5]", "float32[6]"))]),
+        ("ahead", 2, [CompileChange(ChangeCause.SHAPE, "argument 0 (x)", ("float32[5]", "float32[6]"))]),
+        ("cleared", 2, [CompileChange(ChangeCause.SAME, "")]),
     ],
 )
 def test_a_line_tells_how_often_it_compiled_and_what_changed(
-    recorded: Recorded, case: str, compiles: int, changes: list[Change]
+    recorded: Recorded, case: str, compiles: int, changes: list[CompileChange]
 ) -> None:
     row = recorded.row(case)
     assert (row.compiles, list(row.changes)) == (compiles, changes)
@@ -90,7 +108,7 @@ def test_a_change_of_an_argument_has_its_name(recorded: Recorded, case: str, par
 def test_another_way_to_shard_inside_is_no_same_program(recorded: Recorded) -> None:
     row = recorded.row("specs")
     assert row.compiles == 2
-    assert Cause.SAME not in {change.cause for change in row.changes}
+    assert ChangeCause.SAME not in {change.cause for change in row.changes}
 
 
 def test_ops_without_jit_are_of_the_line_that_called_them(recorded: Recorded) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sqlite3
+import sys
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +13,22 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index
-from framedex.index.write.costs.activity import Activity
-from framedex.model import Held
+from framedex.index.write.costs.activity import CaptureActivity
+from framedex.model import LineMemory
 from tests.indexer.unplaced import index_without_sources
+from tests.pythons import with_jaxlib
 from tests.running import PROGRAMS, run
 
 PROGRAM = PROGRAMS / "costs" / "loops.py"
+LIBRARY = PROGRAMS / "costs" / "training_library.py"
+CALLS_OF_LIBRARY = PROGRAMS / "costs" / "library_loops.py"
 LINES = PROGRAM.read_text().splitlines()
-ROUNDS = {
-    (number, int(found[1])) for number, text in enumerate(LINES, 1) if (found := re.search(r"# (\d+) rounds", text))
-}
+
+
+def _expected_rounds(program: Path) -> list[tuple[int, int]]:
+    """The lines of a program that say their number of rounds, and that number."""
+    lines = enumerate(program.read_text().splitlines(), 1)
+    return [(number, int(found[1])) for number, text in lines if (found := re.search(r"# (\d+) rounds", text))]
 
 
 @dataclass(frozen=True)
@@ -45,12 +52,12 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 def _loops(index: Path) -> list[tuple[int, int]]:
     """The line and the rounds of each loop."""
     with closing(sqlite3.connect(index)) as connection:
-        activity = Activity.read(connection, 1)
+        activity = CaptureActivity.read(connection, 1)
         query = "SELECT fr.recorded_line FROM nodes n JOIN frames fr ON fr.id = n.frame WHERE n.id = ?"
         return [(*connection.execute(query, (loop.node,)).fetchone(), len(loop)) for loop in activity.loops]
 
 
-def _held(recorded: Recorded) -> dict[int, Held]:
+def _held(recorded: Recorded) -> dict[int, LineMemory]:
     """What each line holds on the device."""
     with Index.open(recorded.index) as index:
         (device,) = index.memory()
@@ -58,8 +65,21 @@ def _held(recorded: Recorded) -> dict[int, Held]:
 
 
 def test_each_loop_has_the_rounds_that_ran_and_nothing_else_is_a_loop(recorded: Recorded) -> None:
-    assert len(ROUNDS) == 14
-    assert sorted(_loops(recorded.index)) == sorted(ROUNDS)
+    assert len(_expected_rounds(PROGRAM)) == 14
+    assert sorted(_loops(recorded.index)) == _expected_rounds(PROGRAM)
+
+
+def test_the_loops_of_a_library_are_no_rounds_of_the_program(tmp_path: Path) -> None:
+    (tmp_path / "site-packages").mkdir()
+    shutil.copy(LIBRARY, tmp_path / "site-packages")
+    program = shutil.copy(CALLS_OF_LIBRARY, tmp_path)
+    ran = run(str(program), folder=tmp_path, PYTHONPATH=str(tmp_path / "site-packages"))
+    index_without_sources(tmp_path / "index.db", ran.capture)
+
+    assert sorted(_loops(tmp_path / "index.db")) == _expected_rounds(CALLS_OF_LIBRARY)
+    with Index.open(tmp_path / "index.db") as index:
+        (device,) = index.memory(all_lines=True)
+    assert {line.growth for line in device.lines} == {0}
 
 
 def test_a_statement_that_makes_several_arrays_does_not_leak(recorded: Recorded) -> None:
@@ -89,3 +109,24 @@ def test_loops_are_those_of_the_recorded_text(recorded: Recorded, tmp_path: Path
         assert _loops(tmp_path / "index.db") == _loops(recorded.index)
     finally:
         recorded.path.write_text(text)
+
+
+@pytest.mark.parametrize("jaxlib", [None, "0.10"])
+def test_compilations_on_other_threads_count_for_the_rounds_that_waited_for_them(
+    jaxlib: str | None, tmp_path: Path
+) -> None:
+    """jaxlib 0.10 compiles on a thread without Python, other releases compile on the thread itself."""
+    other = None if jaxlib is None else with_jaxlib(jaxlib)
+    if jaxlib is not None and other is None:
+        pytest.skip(f"no Python with jaxlib {jaxlib}: FRAMEDEX_TEST_PYTHONS names one")
+    program = PROGRAMS / "costs" / "compiling_loop.py"
+    line = program.read_text().splitlines().index("    double(value).block_until_ready()") + 1
+    ran = run(str(program), folder=tmp_path, python=other.path if other else sys.executable)
+    index_without_sources(tmp_path / "index.db", ran.capture)
+
+    with Index.open(tmp_path / "index.db") as index:
+        (loop,) = index.waits().loops
+        (compiled,) = [row for row in index.compiles() if row.line is not None and row.line.location.line == line]
+    assert (loop.rounds, compiled.compiles) == (6, 6)
+    assert loop.compile == compiled.total_duration
+    assert all(step.compile for step in loop.steps)

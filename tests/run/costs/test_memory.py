@@ -17,9 +17,9 @@ from click.testing import CliRunner
 from framedex.commands.main import cli
 from framedex.commands.verbs.memory import memory_lines
 from framedex.index import Index, Store
-from framedex.index.write.costs.activity import Activity
+from framedex.index.write.costs.activity import CaptureActivity
 from framedex.index.write.costs.memory import write_memory
-from framedex.model import CallFilter, DeviceMemory, Held
+from framedex.model import CallFilter, DeviceMemory, LineMemory
 from tests import tiers
 from tests.once import made_once
 from tests.run.costs.cases import Cases, line_marked, recorded_cases
@@ -64,18 +64,18 @@ def recorded(request: pytest.FixtureRequest) -> Recorded:
 
 
 @pytest.fixture
-def line_of(recorded: Recorded) -> Callable[[str, str], Held]:
+def line_of(recorded: Recorded) -> Callable[[str, str], LineMemory]:
     """What was told of the line with a comment, of the first device of a case."""
     return lambda case, comment: _line(recorded.devices(case)[0], comment)
 
 
-def _line(device: DeviceMemory, comment: str) -> Held:
+def _line(device: DeviceMemory, comment: str) -> LineMemory:
     number = line_marked(PROGRAM, comment)
     (found,) = (line for line in device.lines if line.line is not None and line.line.location.line == number)
     return found
 
 
-def _from(device: DeviceMemory, comment: str) -> Held:
+def _from(device: DeviceMemory, comment: str) -> LineMemory:
     """What was made by way of the line with this comment."""
     number = line_marked(PROGRAM, comment)
     (found,) = (line for line in device.lines if any(each.location.line == number for each in line.outward))
@@ -148,14 +148,14 @@ def test_a_donated_array_is_of_the_line_that_it_was_donated_to(recorded: Recorde
 
 
 @pytest.mark.exhaustive
-def test_several_donated_arrays_keep_their_sizes(line_of: Callable[[str, str], Held]) -> None:
+def test_several_donated_arrays_keep_their_sizes(line_of: Callable[[str, str], LineMemory]) -> None:
     assert line_of("donated_tree", "tree made").at_peak == 28 * KIB
     assert line_of("donated_tree", "tree donated").most == 28 * KIB
     assert line_of("donated_tree", "twice").most == 8 * KIB
 
 
 @pytest.mark.exhaustive
-def test_of_several_donated_arrays_each_result_has_its_own(line_of: Callable[[str, str], Held]) -> None:
+def test_of_several_donated_arrays_each_result_has_its_own(line_of: Callable[[str, str], LineMemory]) -> None:
     """Given two arrays that are donated to results in another order, when one of these is donated again."""
     assert (line_of("donates_some", "swapped").most, line_of("donates_some", "swapped").buffers) == (12 * KIB, 2)
     assert line_of("donates_some", "of the larger").most == 8 * KIB
@@ -194,7 +194,7 @@ def test_donation_is_followed_on_each_device(recorded: Recorded) -> None:
         assert (_line(device, "sharded donated").buffers, _line(device, "sharded donated").most) == (3, 8 * KIB)
 
 
-def test_results_of_programs_are_of_their_line(line_of: Callable[[str, str], Held]) -> None:
+def test_results_of_programs_are_of_their_line(line_of: Callable[[str, str], LineMemory]) -> None:
     made = line_of("jit_outputs", "outputs made")
     assert (made.buffers, made.at_peak, made.at_end) == (2, 5 * KIB, 0)
 
@@ -311,7 +311,7 @@ def without_allocator(recorded: Recorded, tmp_path_factory: pytest.TempPathFacto
             "UPDATE boundaries SET boundary = 'other', name = 'other ' || name WHERE boundary = 'mock_tpu'"
         )
         for capture in recorded.captures.values():
-            write_memory(connection, capture, Activity.read(connection, capture))
+            write_memory(connection, capture, CaptureActivity.read(connection, capture))
     return replace(recorded, index=copy)
 
 
@@ -336,7 +336,7 @@ def test_results_of_unknown_size_are_counted_and_in_no_sum(without_allocator: Re
         write_memory(
             connection,
             without_allocator.captures["jit_outputs"],
-            Activity.read(connection, without_allocator.captures["jit_outputs"]),
+            CaptureActivity.read(connection, without_allocator.captures["jit_outputs"]),
         )
     devices = replace(without_allocator, index=copy).devices("jit_outputs")
     assert sum(device.unsized for device in devices) == 2
@@ -358,9 +358,9 @@ def test_it_comes_to_the_same_without_an_allocator(recorded: Recorded, without_a
     assert [line.growth for line in found.lines] == [line.growth for line in expected.lines]
 
 
-def test_a_failure_without_an_allocator_wants_what_nobody_knows(without_allocator: Recorded) -> None:
+def test_a_failure_without_an_allocator_wants_what_its_message_says(without_allocator: Recorded) -> None:
     failures = [each for device in without_allocator.devices("out_of_memory") for each in device.failures]
-    assert [failure.wanted for failure in failures] == [None] * 3
+    assert [failure.wanted for failure in failures] == [KIB * KIB] * 3
     assert {failure.alive for failure in failures} == {512 * KIB}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.model import Cause, Change
+from framedex.model import ChangeCause, CompileChange
 from tests.once import made_once
 from tests.run.costs.compiling import NOTED, Recorded, recorded_and_indexed
 from tests.running import run
@@ -41,21 +41,27 @@ def test_there_are_as_many_as_jax_logs_of_each_function(name: str, request: pyte
 @pytest.mark.parametrize(
     ("case", "compiles", "changes"),
     [
-        ("shapes", 19, [Change(Cause.SHAPE, "argument 0 (x)", tuple(f"float32[{n}]" for n in range(1, 20)))]),
-        ("static_constant", 3, [Change(Cause.STATIC, "n", ("2", "3", "4"))]),
-        ("static_shape", 2, [Change(Cause.STATIC, "size", ("2", "3"))]),
-        ("static_code", 2, [Change(Cause.STATIC, "mode", ("'sin'", "'cos'"))]),
-        ("static_nothing", 2, [Change(Cause.STATIC, "unused", ("'a'", "'b'"))]),
-        ("weak", 2, [Change(Cause.WEAK_TYPE, "argument 0 (x)", ("weak float32[]", "float32[]"))]),
-        ("donated", 2, [Change(Cause.DONATION, "argument 0 (x)", ("kept", "donated"))]),
-        ("tree", 2, [Change(Cause.ARGUMENTS, "number of arguments", ("2", "3"))]),
-        ("renamed", 1, [Change(Cause.ARGUMENTS, "argument 1", ("params['b']", "params['c']"))]),
-        ("with_closure", 2, [Change(Cause.CONSTANTS, "constants", ("1.0", "2.0"))]),
-        ("ahead", 2, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[5]", "float32[6]"))]),
-        ("cleared", 2, [Change(Cause.SAME, AS_BEFORE)]),
+        (
+            "shapes",
+            19,
+            [CompileChange(ChangeCause.SHAPE, "argument 0 (x)", tuple(f"float32[{n}]" for n in range(1, 20)))],
+        ),
+        ("static_constant", 3, [CompileChange(ChangeCause.STATIC, "n", ("2", "3", "4"))]),
+        ("static_shape", 2, [CompileChange(ChangeCause.STATIC, "size", ("2", "3"))]),
+        ("static_code", 2, [CompileChange(ChangeCause.STATIC, "mode", ("'sin'", "'cos'"))]),
+        ("static_nothing", 2, [CompileChange(ChangeCause.STATIC, "unused", ("'a'", "'b'"))]),
+        ("weak", 2, [CompileChange(ChangeCause.WEAK_TYPE, "argument 0 (x)", ("weak float32[]", "float32[]"))]),
+        ("donated", 2, [CompileChange(ChangeCause.DONATION, "argument 0 (x)", ("kept", "donated"))]),
+        ("tree", 2, [CompileChange(ChangeCause.ARGUMENTS, "number of arguments", ("2", "3"))]),
+        ("renamed", 1, [CompileChange(ChangeCause.ARGUMENTS, "argument 1", ("params['b']", "params['c']"))]),
+        ("with_closure", 2, [CompileChange(ChangeCause.CONSTANTS, "constants", ("1.0", "2.0"))]),
+        ("ahead", 2, [CompileChange(ChangeCause.SHAPE, "argument 0 (x)", ("float32[5]", "float32[6]"))]),
+        ("cleared", 2, [CompileChange(ChangeCause.SAME, AS_BEFORE)]),
     ],
 )
-def test_a_line_tells_what_only_jax_knows(recorded: Recorded, case: str, compiles: int, changes: list[Change]) -> None:
+def test_a_line_tells_what_only_jax_knows(
+    recorded: Recorded, case: str, compiles: int, changes: list[CompileChange]
+) -> None:
     row = recorded.row(case)
     assert (row.compiles, list(row.changes)) == (compiles, changes)
 
@@ -66,8 +72,8 @@ def test_a_line_tells_what_only_jax_knows(recorded: Recorded, case: str, compile
         (
             *("configured", 3),
             [
-                Change(
-                    *(Cause.STATIC, "config"),
+                CompileChange(
+                    *(ChangeCause.STATIC, "config"),
                     (
                         "Config(width=2, mode=Mode.FAST)",
                         "Config(width=3, mode=Mode.FAST)",
@@ -76,41 +82,50 @@ def test_a_line_tells_what_only_jax_knows(recorded: Recorded, case: str, compile
                 )
             ],
         ),
-        ("function", 2, [Change(Cause.STATIC, "function", ("sin", "cos"))]),
+        ("function", 2, [CompileChange(ChangeCause.STATIC, "function", ("sin", "cos"))]),
         (
             *("keywords", 3),
-            [Change(Cause.STATIC, "a", ("not given", "2")), Change(Cause.STATIC, "b", ("not given", "2"))],
+            [
+                CompileChange(ChangeCause.STATIC, "a", ("not given", "2")),
+                CompileChange(ChangeCause.STATIC, "b", ("not given", "2")),
+            ],
         ),
         (
             *("ignoring", 3),
-            [Change(Cause.SHAPE, "unused argument ignored", ("float32[1]", "float32[2]", "float32[2,2]"))],
+            [CompileChange(ChangeCause.SHAPE, "unused argument ignored", ("float32[1]", "float32[2]", "float32[2,2]"))],
         ),
         (
             *("promoted", 4),
             [
-                Change(Cause.DTYPE, "argument 1 (y)", ("float32[3]", "int32[3]", "int32[]", "float32[]")),
-                Change(Cause.SHAPE, "argument 1 (y)", ("int32[3]", "int32[]")),
+                CompileChange(ChangeCause.DTYPE, "argument 1 (y)", ("float32[3]", "int32[3]", "int32[]", "float32[]")),
+                CompileChange(ChangeCause.SHAPE, "argument 1 (y)", ("int32[3]", "int32[]")),
             ],
         ),
-        ("loop", 2, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[2]", "float32[3]"))]),
-        ("calling_back", 2, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[2]", "float32[3]"))]),
-        ("precision", 2, [Change(Cause.SETTING, "jax_default_matmul_precision", ("'float32'", "'bfloat16'"))]),
+        ("loop", 2, [CompileChange(ChangeCause.SHAPE, "argument 0 (x)", ("float32[2]", "float32[3]"))]),
+        ("calling_back", 2, [CompileChange(ChangeCause.SHAPE, "argument 0 (x)", ("float32[2]", "float32[3]"))]),
+        (
+            "precision",
+            2,
+            [CompileChange(ChangeCause.SETTING, "jax_default_matmul_precision", ("'float32'", "'bfloat16'"))],
+        ),
         (
             *("x64", 2),
             [
-                Change(Cause.DTYPE, "argument 0 (x)", ("int32[3]", "int64[3]")),
-                Change(Cause.SETTING, "jax_enable_x64", ("False", "True")),
+                CompileChange(ChangeCause.DTYPE, "argument 0 (x)", ("int32[3]", "int64[3]")),
+                CompileChange(ChangeCause.SETTING, "jax_enable_x64", ("False", "True")),
             ],
         ),
-        ("placed", 2, [Change(Cause.OPTIONS, "device_assignment", ("0", "1"))]),
-        ("options", 2, [Change(Cause.OPTIONS, "xla_backend_optimization_level", ("0", "1"))]),
-        ("ahead_of_time", 2, [Change(Cause.STATIC, "n", ("2", "3"))]),
-        ("weak", 2, [Change(Cause.WEAK_TYPE, "argument 0 (x)", ("weak float32[]", "float32[]"))]),
-        ("nested", 2, [Change(Cause.SHAPE, "argument 0 (x)", ("float32[2]", "float32[3]"))]),
-        ("random", 2, [Change(Cause.DTYPE, "argument 0 (key)", ("uint32[2]", "key<fry>[]"))]),
+        ("placed", 2, [CompileChange(ChangeCause.OPTIONS, "device_assignment", ("0", "1"))]),
+        ("options", 2, [CompileChange(ChangeCause.OPTIONS, "xla_backend_optimization_level", ("0", "1"))]),
+        ("ahead_of_time", 2, [CompileChange(ChangeCause.STATIC, "n", ("2", "3"))]),
+        ("weak", 2, [CompileChange(ChangeCause.WEAK_TYPE, "argument 0 (x)", ("weak float32[]", "float32[]"))]),
+        ("nested", 2, [CompileChange(ChangeCause.SHAPE, "argument 0 (x)", ("float32[2]", "float32[3]"))]),
+        ("random", 2, [CompileChange(ChangeCause.DTYPE, "argument 0 (key)", ("uint32[2]", "key<fry>[]"))]),
     ],
 )
-def test_a_line_tells_why_it_compiled_again(more: Recorded, case: str, compiles: int, changes: list[Change]) -> None:
+def test_a_line_tells_why_it_compiled_again(
+    more: Recorded, case: str, compiles: int, changes: list[CompileChange]
+) -> None:
     row = more.row(case)
     assert (row.compiles, list(row.changes), row.failed) == (compiles, changes, 0)
 
@@ -122,14 +137,14 @@ def test_objects_that_are_made_anew_are_told_apart_without_their_representations
     more: Recorded, case: str, value: str
 ) -> None:
     (change,) = more.row(case).changes
-    assert change.cause is Cause.STATIC
+    assert change.cause is ChangeCause.STATIC
     assert all(each.startswith(value) for each in change.values[-2:]) and len(set(change.values)) > 1
 
 
 def test_a_compilation_that_failed_is_marked_and_no_one_before(more: Recorded) -> None:
     row = more.row("failed")
     assert (row.compiles, row.failed) == (1, 1)
-    assert Change(Cause.OPTIONS, "no_such_option", ("not set", "1")) in row.changes
+    assert CompileChange(ChangeCause.OPTIONS, "no_such_option", ("not set", "1")) in row.changes
     lines = more.invoke("--limit", "0").stdout.splitlines()
     (number,) = [number for number, line in enumerate(lines) if line.strip() == "failed"]
     assert "more_compiles.py" in lines[number - 1]
@@ -145,15 +160,15 @@ def test_people_read_which_static_argument_and_option(more: Recorded) -> None:
 
 def test_a_function_that_a_loop_makes_is_a_new_one_each_time(recorded: Recorded) -> None:
     (change,) = recorded.row("in_loop").changes
-    assert (change.cause, change.what, len(set(change.values))) == (Cause.FUNCTION, "<lambda>", 3)
+    assert (change.cause, change.what, len(set(change.values))) == (ChangeCause.FUNCTION, "<lambda>", 3)
     shape, function = recorded.row("vmapped").changes
-    assert shape == Change(Cause.SHAPE, "argument 0 (x)", ("float32[2,3]", "float32[4,3]", "float32[8,3]"))
-    assert function.cause is Cause.FUNCTION
+    assert shape == CompileChange(ChangeCause.SHAPE, "argument 0 (x)", ("float32[2,3]", "float32[4,3]", "float32[8,3]"))
+    assert function.cause is ChangeCause.FUNCTION
 
 
 def test_a_wrapper_around_a_new_function_has_the_function_as_its_cause(more: Recorded) -> None:
     (change,) = more.row("pmap").changes
-    assert change.cause is Cause.FUNCTION and len(set(change.values)) == 2
+    assert change.cause is ChangeCause.FUNCTION and len(set(change.values)) == 2
 
 
 @pytest.mark.exhaustive

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.index.file.database import DamagedIndexError
-from framedex.model import Direction, Transfers
+from framedex.model import TransferDirection, Transfers
 from tests.indexer.unplaced import index_without_sources
 from tests.once import made_once
 from tests.run.costs.cases import changed_copy
@@ -25,14 +25,14 @@ from tests.running import PROGRAMS, run
 PROGRAM = PROGRAMS / "costs" / "transfers.py"
 TEXT = PROGRAM.read_text().splitlines()
 GUARDED = re.compile(r"(host|device)-to-(host|device) transfer")
-IN, OUT, ACROSS = Direction
+IN, OUT, ACROSS = TransferDirection
 OPERAND = "operand of a call"
 CALLBACK = "callback"
 # What the guard counts otherwise: it speaks of arrays, and not of what lies on each device; and a copy to the device
 # that has it already is none.
 COUNTED_OTHERWISE = {("numpy_sharded", OUT): (4, 1), ("operand_elsewhere", ACROSS): (3, 4)}
 
-Moves = Counter[tuple[str, Direction]]
+Moves = Counter[tuple[str, TransferDirection]]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _logged(told: str) -> Moves:
         if line.startswith("## "):
             case = line.removeprefix("## ")
         elif "guard_lib" in line and "CpuDevice" not in line and (match := GUARDED.search(line)):
-            found[case, Direction(f"{match[1]} to {match[2]}")] += 1
+            found[case, TransferDirection(f"{match[1]} to {match[2]}")] += 1
     return found
 
 
@@ -141,7 +141,7 @@ def test_there_are_as_many_as_the_guard_logs(recorded: Recorded, only_implicit: 
     ],
 )
 def test_a_line_tells_what_it_moves_and_how(
-    recorded: Recorded, case: str, direction: Direction, how: str, is_implicit: bool, count: int, size: int
+    recorded: Recorded, case: str, direction: TransferDirection, how: str, is_implicit: bool, count: int, size: int
 ) -> None:
     (row,) = [row for row in recorded.rows(all_lines=True) if _case(row) == case]
     assert row.line is not None and row.line.location.path == str(PROGRAM)

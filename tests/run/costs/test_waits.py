@@ -16,10 +16,10 @@ from click.testing import CliRunner
 from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.index.file.database import DamagedIndexError
-from framedex.index.write.costs.activity import Activity
-from framedex.index.write.costs.timeline import Kinds, Threads
+from framedex.index.write.costs.activity import CaptureActivity
+from framedex.index.write.costs.timeline import KindColumns, ThreadCalls
 from framedex.index.write.costs.waits import delete_waits, write_waits
-from framedex.model import Loop, LoopStep, WaitHow, Waiting, Waits
+from framedex.model import Loop, LoopStep, WaitReason, Waits, WaitsAndLoops
 from tests import tiers
 from tests.indexer.unplaced import index_without_sources
 from tests.once import made_once
@@ -35,8 +35,10 @@ KEPT = PARTS[:5]
 """The parts of `make test`: `make test-all` records all of them."""
 # What each case waits for. Its line is blocked for no longer than the program measured, but for what is noticed late.
 WAITING = {
-    **dict.fromkeys(("block_until_ready", "tree", "sleeps_after", "thread", "fails"), WaitHow.READY),
-    **dict.fromkeys(("asarray", "float", "bool", "item", "tolist", "print", "device_get", "read_later"), WaitHow.COPY),
+    **dict.fromkeys(("block_until_ready", "tree", "sleeps_after", "thread", "fails"), WaitReason.READY),
+    **dict.fromkeys(
+        ("asarray", "float", "bool", "item", "tolist", "print", "device_get", "read_later"), WaitReason.COPY
+    ),
 }
 NOT_WAITING = ("again", "copy_to_host_async", "is_ready")
 
@@ -49,7 +51,7 @@ class Recorded(Cases):
         """How long each case took, ns."""
         return {case: took for part in self.results.values() for case, took in part.items()}
 
-    def waiting(self, part: str, *, all_lines: bool = False) -> Waiting:
+    def waiting(self, part: str, *, all_lines: bool = False) -> WaitsAndLoops:
         """What the index tells of a part."""
         with self.within(part) as narrow:
             return narrow.waits(all_lines=all_lines)
@@ -77,7 +79,7 @@ def _number(case: str) -> int:
     return line_marked(PROGRAM, f"case: {case}")
 
 
-def _rows(waiting: Waiting, case: str) -> list[Waits]:
+def _rows(waiting: WaitsAndLoops, case: str) -> list[Waits]:
     number = _number(case)
     return [row for row in waiting.lines if row.line is not None and row.line.location.line == number]
 
@@ -143,7 +145,7 @@ def test_threads_that_wait_for_the_same_run_have_a_wait_each(recorded: Recorded)
     rows = _rows(recorded.waiting("both"), "both")
 
     assert len({row.thread for row in rows}) == 2
-    assert [(row.how, row.count, row.unsure) for row in rows] == [(WaitHow.COPY, 1, 0)] * 2
+    assert [(row.how, row.count, row.unsure) for row in rows] == [(WaitReason.COPY, 1, 0)] * 2
     assert all(row.total_duration > TAKES / 2 for row in rows)
 
 
@@ -155,7 +157,7 @@ def test_a_thread_waits_no_longer_for_the_many_calls_of_another(recorded: Record
     with Index.open(recorded.index) as index:
         (capture,) = [each for each in index.captures() if each.id == recorded.captures["busy"]]
     assert capture.calls > 100_000
-    assert (row.how, row.count, row.unsure) == (WaitHow.READY, 3, 0)
+    assert (row.how, row.count, row.unsure) == (WaitReason.READY, 3, 0)
     assert recorded.took["beside"] / 2 < row.total_duration <= recorded.took["beside"]
 
 
@@ -163,8 +165,8 @@ def test_a_thread_waits_no_longer_for_the_many_calls_of_another(recorded: Record
 def test_the_nearest_call_of_each_thread_is_found(recorded: Recorded) -> None:
     capture = recorded.captures["both"]
     with closing(sqlite3.connect(recorded.index)) as connection:
-        kinds = Kinds.read(connection, capture)
-        threads = Threads(connection, capture, kinds)
+        kinds = KindColumns.read(connection, capture)
+        threads = ThreadCalls(connection, capture, kinds)
         names = np.unique(kinds.thread[kinds.thread > 0])
         calls = np.repeat(np.arange(threads.first, threads.last + 1, 7), len(names))
         of_each = np.tile(names, len(calls) // len(names))
@@ -186,10 +188,10 @@ def test_a_full_queue_blocks_in_the_call_that_runs(recorded: Recorded) -> None:
     (row,) = _rows(waiting, "full_queue")
     (rest,) = _rows(waiting, "drained")
 
-    assert row.how is WaitHow.RUN
+    assert row.how is WaitReason.RUN
     assert row.count >= 5
     assert row.total_duration <= recorded.took["full_queue"]
-    assert rest.how is WaitHow.READY
+    assert rest.how is WaitReason.READY
     assert rest.total_duration <= recorded.took["drained"] + LATE
 
 
@@ -231,7 +233,7 @@ def test_calls_that_wait_themselves_count_as_long_as_they_took(tmp_path: Path) -
     assert TAKES / 2 < found["awaited"].total_duration <= ran.result["awaited"]
     assert found["fired"].total_duration < TAKES / 2
     assert found["hangs"].total_duration > TAKES / 2  # it never returned: until the recording ended
-    assert {(row.how, row.count, row.unsure) for row in rows} == {(WaitHow.READY, 1, 0)}
+    assert {(row.how, row.count, row.unsure) for row in rows} == {(WaitReason.READY, 1, 0)}
 
 
 # Loops
@@ -329,7 +331,7 @@ def test_a_wait_whose_end_nothing_tells_counts_to_the_next_call(recorded: Record
     with closing(sqlite3.connect(copy)) as connection, connection:
         events = "SELECT id FROM object_types WHERE name = 'event'"
         connection.execute(f"UPDATE object_rows SET destroyed_call = NULL WHERE type IN ({events})")
-        write_waits(connection, capture, Activity.read(connection, capture))
+        write_waits(connection, capture, CaptureActivity.read(connection, capture))
     with Index.open(copy) as index, index.restrict_to_captures([capture]) as narrow:
         told = narrow.waits()
 
@@ -366,7 +368,7 @@ def test_damage_is_survived(recorded: Recorded, seed: int) -> None:
             connection.execute("UPDATE arguments SET json = ? WHERE id = ?", (text, choose.randrange(calls)))
         connection.execute("DELETE FROM call_rows WHERE id % 7 = ?", (seed,))
 
-        write_waits(connection, capture, Activity.read(connection, capture))
+        write_waits(connection, capture, CaptureActivity.read(connection, capture))
 
         for duration, longest, waits in connection.execute("SELECT duration, longest, waits FROM waits"):
             assert 0 <= longest <= duration <= longest * waits
@@ -378,7 +380,7 @@ def test_what_is_written_again_is_the_same(recorded: Recorded, tmp_path: Path) -
     capture = recorded.captures["waits"]
     with closing(sqlite3.connect(copy)) as connection:
         before = _written(connection)
-        write_waits(connection, capture, Activity.read(connection, capture))
+        write_waits(connection, capture, CaptureActivity.read(connection, capture))
         assert _written(connection) == before
         delete_waits(connection, capture)
         assert {row[1] for row in _written(connection)} == {*recorded.captures.values()} - {capture}

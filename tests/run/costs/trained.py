@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from framedex.index import Store
-from framedex.ingest import Silence, ingest_captures
+from framedex.ingest import SilentProgress, ingest_captures
 from tests.once import made_once
 from tests.running import PROGRAMS, run
 
@@ -26,5 +26,5 @@ def _record(folder: Path) -> Path:
     ran = run("costs/training.py", folder=folder)
     assert ran.status == 0, ran.stderr
     with Store(folder / "index.db") as store:
-        ingest_captures(store, ran.captures, [], Silence())
+        ingest_captures(store, ran.captures, [], SilentProgress())
     return folder / "index.db"

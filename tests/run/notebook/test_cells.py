@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from framedex.index import Index
-from framedex.model import CallFilter, Counted
+from framedex.model import CallFilter, CaptureScope
 from framedex.notebook.options import format_help
 from tests.once import made_once
 from tests.pythons import ROOT
@@ -75,7 +75,7 @@ def test_the_variable_has_the_rows(cells: dict[str, Any]) -> None:
 
 def test_the_lines_of_cells_are_in_files_that_have_their_text(cells: dict[str, Any]) -> None:
     """A function of a cell that ran before, and was not recorded, has its line, too."""
-    with Index.open(Path(told(cells["index"]).strip()), counted=Counted.ALL) as index:
+    with Index.open(Path(told(cells["index"]).strip()), counted=CaptureScope.ALL) as index:
         places = [function.location for function in index.functions.find("double")]
         for place in places:
             assert place is not None and Path(place.path).read_text() == f"{FUNCTION}\n"

@@ -21,6 +21,10 @@ CELLS = (
     "import jax\nimport jax.numpy as jnp\n\ndef double(x):\n    return x + x",
     "\n\n%time\ntwice = jax.jit(double)\nfloat(twice(jnp.ones(3)).sum())",
     "%%capture\nfloat(twice(jnp.ones(4)).sum())",
+    "%%time\n\nthrice = jax.jit(lambda x: x * 3)\ndef later(x):\n    return thrice(x)\nlater(jnp.ones(5))",
+    "%%time\nthrice(jnp.ones(6))\nlater(jnp.ones(7))",
+    "%%timeit -n1 -r1 value = thrice(jnp.ones(8))\n\nthrice(value[:5] + thrice(jnp.ones(9))[:5])",
+    "a = 1\n%timeit -n1 -r1 thrice(jnp.ones(10))\n%time thrice(jnp.ones(11))",
 )
 
 
@@ -56,6 +60,23 @@ def test_lines_are_in_files_named_after_notebook_and_cell_that_have_its_text(not
     text = invoke(notebook, "compiles", COLUMNS="300").stdout
     assert f"{place.path}:3 in <module>" in text
     assert "not here" not in text and not re.search(_NAME_IN_PYTHON, text)
+
+
+def test_timed_code_has_the_lines_of_its_cell(notebook: Path) -> None:
+    with Index.open(notebook / "index.db") as index:
+        rows = [row.line for row in index.compiles() if row.line and row.function == "<lambda>"]
+    lines = sorted((Path(row.location.path).name, row.location.line, row.location.stale) for row in rows)
+    assert lines == [
+        ("train.ipynb.In[4].py", 5, None),
+        ("train.ipynb.In[5].py", 2, None),
+        ("train.ipynb.In[6].py", 1, None),
+        ("train.ipynb.In[6].py", 3, None),
+        ("train.ipynb.In[7].py", 2, None),
+        ("train.ipynb.In[7].py", 3, None),
+    ]
+    for number in (4, 5, 6):
+        (cell,) = notebook.glob(f"**/cells/train.ipynb.In?{number}?.py")
+        assert cell.read_text() == CELLS[number - 1] + "\n"
 
 
 def test_the_report_names_notebook_cell_and_line(notebook: Path) -> None:

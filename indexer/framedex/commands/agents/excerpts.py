@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex import words
-from framedex.commands.agents.tools import Answer
+from framedex.commands.agents.tools import ToolAnswer
 from framedex.commands.inputs.files import parse_file_position, working_folder
 from framedex.errors import FramedexError
 from framedex.folders import leads_inside, user_folder
@@ -34,17 +34,17 @@ _PACKAGE_PATHS = ("stdlib", "platstdlib", "purelib", "platlib")
 _WEB_SCHEMES = ("https://", "http://")
 
 
-def read_excerpt(index_path: Path, named_folders: Sequence[Path], place: str, context_lines: int) -> Answer:
+def read_excerpt(index_path: Path, named_folders: Sequence[Path], location: str, context_lines: int) -> ToolAnswer:
     """Return the lines around a place such as FILE:LINE; `named_folders` are folders that the user made readable.
 
     Raises FramedexError if the file is missing, is not in the index, or may not be read by agents.
     """
-    if place.startswith(_WEB_SCHEMES):
+    if location.startswith(_WEB_SCHEMES):
         raise FramedexError(
-            f"{printable(place)} is not a file on this machine.",
+            f"{printable(location)} is not a file on this machine.",
             "This is the address of a public page. `framedex sources fetch` downloads sources whose commit is known.",
         )
-    wanted = parse_file_position(place)
+    wanted = parse_file_position(location)
     with Index.open(index_path, may_write=False) as index:
         path = _find_indexed_file(index, str(wanted.path))
     project = Path(find_project_folder(index_path) or working_folder())
@@ -54,7 +54,7 @@ def read_excerpt(index_path: Path, named_folders: Sequence[Path], place: str, co
             f"{printable(str(path))} is outside the project and the source folders, so agents may not read it.",
             "The user can allow its folder: `framedex mcp --source DIR`.",
         )
-    return Answer(tuple(_numbered_lines(path, wanted, context_lines)))
+    return ToolAnswer(tuple(_numbered_lines(path, wanted, context_lines)))
 
 
 def _find_indexed_file(index: Index, name: str) -> Path:

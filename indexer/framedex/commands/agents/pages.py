@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from framedex import words
-from framedex.commands.agents.tools import FROM_LINE, Answer, Role, Tool, find_tool
+from framedex.commands.agents.tools import FROM_LINE, ArgumentRole, Tool, ToolAnswer, find_tool
 from framedex.commands.output.proposals import PROPOSAL
 from framedex.errors import FramedexError
 
@@ -30,7 +30,7 @@ def max_token_count(text: str) -> int:
     return -(-plain // 2) + len(text.encode("utf-8", "replace")) - plain
 
 
-def format_page(answer: Answer, find_proposals: Sequence[dict[str, Any]], first: int, most_tokens: int) -> str:
+def format_page(answer: ToolAnswer, find_proposals: Sequence[dict[str, Any]], first: int, most_tokens: int) -> str:
     """Return the lines of an answer from line `first` (1-based) on, as JSON of at most `most_tokens` tokens.
 
     `proposals` are follow-up calls. Raises FramedexError if the answer has fewer lines.
@@ -130,9 +130,9 @@ def _proposal(words: Sequence[str]) -> dict[str, Any]:
 
 def _arguments(tool: Tool, words: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """The arguments of a command line that the tool supports; placeholders in capitals are omitted."""
-    options = {each.option: each for each in tool.arguments if each.role is Role.OPTION}
-    plain = [each.name for each in tool.arguments if each.role is Role.WORD]
-    yield from ((each.name, words[0]) for each in tool.arguments if each.role is Role.VERB)
+    options = {each.option: each for each in tool.arguments if each.role is ArgumentRole.OPTION}
+    plain = [each.name for each in tool.arguments if each.role is ArgumentRole.WORD]
+    yield from ((each.name, words[0]) for each in tool.arguments if each.role is ArgumentRole.VERB)
     rest = iter(words[1:])
     for word in rest:
         name, _, value = word.partition("=")

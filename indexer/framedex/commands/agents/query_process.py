@@ -1,7 +1,7 @@
 """Run one SQL query for an agent, as a separate process: some SQLite functions cannot be interrupted.
 
 stdin is the request as JSON: {"index": FILE, "query": SQL or null for the views, "seconds": NUMBER}. stdout is JSON,
-one value per line: each line of the answer as a string, then an object with the other fields of `Answer`.
+one value per line: each line of the answer as a string, then an object with the other fields of `ToolAnswer`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from framedex.commands.agents.tools import Answer
+from framedex.commands.agents.tools import ToolAnswer
 from framedex.errors import FramedexError
 from framedex.index.ask.sql import MAX_MEMORY_BYTES, QueryRows, Value, read_views, run_query
 from framedex.index.file.soundness import report_damage
@@ -41,15 +41,15 @@ def main() -> None:
     print(json.dumps({"notes": answer.notes, "is_failure": answer.is_failure, "is_cut": answer.is_cut}))
 
 
-def _answer(request: dict[str, Any]) -> Answer:
+def _answer(request: dict[str, Any]) -> ToolAnswer:
     path = Path(request["index"])
     try:
         with report_damage(path):
             return format_query_rows(path, request["query"], partial(_exit_after, request["seconds"]))
     except FramedexError as error:
-        return Answer(notes=(str(error),), is_failure=True)
+        return ToolAnswer(notes=(str(error),), is_failure=True)
     except MemoryError:
-        return Answer(notes=(f"The query needed too much memory. {FEWER_ROWS}",), is_failure=True)
+        return ToolAnswer(notes=(f"The query needed too much memory. {FEWER_ROWS}",), is_failure=True)
 
 
 def _exit_after(seconds: float) -> None:
@@ -71,13 +71,13 @@ def _limit_memory() -> None:
 _MAX_ROWS = 10_000
 
 
-def format_query_rows(index: Path, text: str | None, when_begun: Callable[[], None]) -> Answer:
+def format_query_rows(index: Path, text: str | None, when_begun: Callable[[], None]) -> ToolAnswer:
     """Return the rows of a query on an index, or its views with their columns if `text` is None.
 
     `when_begun` is passed to `query`. Raises FramedexError as `query` does.
     """
     found = read_views(index) if text is None else run_query(index, text, _MAX_ROWS, when_begun)
-    return Answer(
+    return ToolAnswer(
         tuple(_format_rows(found)),
         notes=("The query returned no rows.",) if not found.rows else (),
         is_cut=found.has_more,

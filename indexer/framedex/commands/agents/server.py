@@ -44,14 +44,14 @@ from framedex.commands.agents.tools import (
     SOURCE,
     SQL,
     TOOLS,
-    Answer,
     Tool,
+    ToolAnswer,
     reduce_padding,
     tool_schema,
     verb_arguments,
     verb_input,
 )
-from framedex.commands.agents.verb_process import Verbs
+from framedex.commands.agents.verb_process import VerbRunner
 from framedex.commands.inputs.project_index import load_settings_here, require_index_path
 from framedex.errors import FramedexError
 from framedex.index.file.soundness import report_damage
@@ -68,12 +68,12 @@ def serve(index: Path | None, folders: Sequence[Path]) -> None:
     `index` is the value of --index. `folders` are the folders that the user named, whose sources agents may read.
     """
     try:
-        anyio.run(_serve, Agents(index, folders))
+        anyio.run(_serve, McpHandlers(index, folders))
     except* (BrokenPipeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         pass  # the client closed its pipe
 
 
-async def _serve(agents: Agents) -> None:
+async def _serve(agents: McpHandlers) -> None:
     server = Server(
         "framedex",
         version=VERSION,
@@ -85,13 +85,13 @@ async def _serve(agents: Agents) -> None:
         await server.run(received, sent, server.create_initialization_options())
 
 
-class Agents:
+class McpHandlers:
     """The MCP handlers for one client."""
 
     def __init__(self, index: Path | None, folders: Sequence[Path]) -> None:
         self._index = index
         self._folders = folders
-        self._verbs = Verbs(index)
+        self._verbs = VerbRunner(index)
 
     async def list_tools(
         self, context: ServerRequestContext[Any], wanted: PaginatedRequestParams | None
@@ -116,11 +116,11 @@ class Agents:
             answer = await self._answer(tool, arguments)
             text = _format_page(answer, arguments)
         except FramedexError as error:
-            answer = Answer(notes=(str(error),), is_failure=True)
+            answer = ToolAnswer(notes=(str(error),), is_failure=True)
             text = _format_page(answer, {})
         return CallToolResult(content=[TextContent(type="text", text=text)], is_error=answer.is_failure)
 
-    async def _answer(self, tool: Tool, arguments: dict[str, Any]) -> Answer:
+    async def _answer(self, tool: Tool, arguments: dict[str, Any]) -> ToolAnswer:
         if tool.verbs:
             answer = await self._verbs.run(verb_arguments(tool, arguments), verb_input(tool, arguments))
             return replace(answer, lines=tuple(reduce_padding(tool, answer.lines)))
@@ -130,7 +130,7 @@ class Agents:
         assert tool.name == SOURCE
         return await anyio.to_thread.run_sync(partial(self._source, arguments), abandon_on_cancel=True)
 
-    def _source(self, arguments: dict[str, Any]) -> Answer:
+    def _source(self, arguments: dict[str, Any]) -> ToolAnswer:
         path = self._require_index()
         with report_damage(path):
             return read_excerpt(path, self._folders, arguments["place"], arguments.get("around", DEFAULT_CONTEXT_LINES))
@@ -167,7 +167,7 @@ def _validate_arguments(tool: Tool, arguments: dict[str, Any]) -> None:
             raise FramedexError(f"`{name}` has a zero byte.", "Pass a text without it.")
 
 
-def _format_page(answer: Answer, arguments: dict[str, Any]) -> str:
+def _format_page(answer: ToolAnswer, arguments: dict[str, Any]) -> str:
     most_tokens = arguments.get("max_tokens", DEFAULT_TOKENS)
     return format_page(answer, find_proposals(answer.notes), arguments.get(FROM_LINE, 1), most_tokens)
 
@@ -191,14 +191,14 @@ async def drained_stdio() -> AsyncIterator[tuple[Received, Sent]]:
             async with to_server:
                 async for message in stdin:
                     await to_server.send(message if isinstance(message, Exception) else requests.track(message))
-                await requests.all_settled()
+                await requests.wait_until_idle()
 
         async def write() -> None:
             async with stdout:
                 async for message in from_server:
                     await stdout.send(message)
                     if isinstance(message.message, JSONRPCResponse | JSONRPCError):
-                        requests.settle(message.message.id)
+                        requests.mark_answered(message.message.id)
 
         tasks.start_soon(read)
         tasks.start_soon(write)
@@ -210,7 +210,7 @@ class _PendingRequests:
     """The requests that have no response yet."""
 
     _open: set[RequestId | None] = field(default_factory=set)
-    _settled: anyio.Event = field(default_factory=anyio.Event)
+    _all_answered: anyio.Event = field(default_factory=anyio.Event)
 
     def track(self, message: SessionMessage) -> SessionMessage:
         """Track the message if it is a request, and return the message to pass on.
@@ -223,17 +223,17 @@ class _PendingRequests:
         self._open.add(request)
 
         async def unanswered() -> None:
-            self.settle(request)
+            self.mark_answered(request)
 
         return SessionMessage(message.message, ServerMessageMetadata(on_request_unanswered=unanswered))
 
-    def settle(self, request: RequestId | None) -> None:
+    def mark_answered(self, request: RequestId | None) -> None:
         self._open.discard(request)
         if not self._open:
-            self._settled.set()
+            self._all_answered.set()
 
-    async def all_settled(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until no request is open."""
         if self._open:
-            self._settled = anyio.Event()
-            await self._settled.wait()
+            self._all_answered = anyio.Event()
+            await self._all_answered.wait()

@@ -16,7 +16,7 @@ FROM_LINE = "from_line"
 """The argument with the first line of a page, 1-based."""
 
 
-class Role(Enum):
+class ArgumentRole(Enum):
     """How an argument of a tool is passed to its verb."""
 
     WORD = "word"
@@ -31,7 +31,7 @@ class Argument:
 
     name: str
     schema: Mapping[str, Any]
-    role: Role = Role.OPTION
+    role: ArgumentRole = ArgumentRole.OPTION
     is_needed: bool = False
 
     @property
@@ -56,7 +56,7 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolAnswer:
     """The lines of an answer, and its notes.
 
     `is_failure`: nothing was found, or something failed. `is_cut`: the output was truncated, and more lines exist.
@@ -93,13 +93,13 @@ def _integer_up_to(count: int) -> dict[str, Any]:
     return {"type": "integer", "minimum": 1, "maximum": count}
 
 
-def _described(schema: dict[str, Any], description: str) -> dict[str, Any]:
+def _with_description(schema: dict[str, Any], description: str) -> dict[str, Any]:
     return {**schema, "description": description}
 
 
-_CAPTURE = Argument("capture", _described(_ID, "id, 3,5, latest or all"))
-_FUNCTION = Argument("function", _described(_TEXT, "name, part, or pattern: PJRT_Buffer_*"))
-_THROUGH = Argument("through", _described(_TEXT, "stack has this function, file or FILE:LINE"))
+_CAPTURE = Argument("capture", _with_description(_ID, "id, 3,5, latest or all"))
+_FUNCTION = Argument("function", _with_description(_TEXT, "name, part, or pattern: PJRT_Buffer_*"))
+_THROUGH = Argument("through", _with_description(_TEXT, "stack has this function, file or FILE:LINE"))
 _LIMIT = Argument("limit", _integer_up_to(1_000))
 
 PAGING = (
@@ -115,7 +115,7 @@ TOOLS = (
     Tool(
         "find",
         "Find functions, classes and FFI targets by part of a name, recorded ones first, with call ids for `trace`.",
-        (Argument("text", _TEXT, Role.WORD, is_needed=True), _LIMIT, _CAPTURE),
+        (Argument("text", _TEXT, ArgumentRole.WORD, is_needed=True), _LIMIT, _CAPTURE),
         ("find",),
     ),
     Tool(
@@ -123,7 +123,9 @@ TOOLS = (
         "The recorded calls below a file or a line, with times, callers and stacks, and the compiled operations of a"
         " line inside jit.",
         (
-            Argument("place", _described(_TEXT, "FILE:LINE, or FILE for its lines"), Role.WORD, is_needed=True),
+            Argument(
+                "place", _with_description(_TEXT, "FILE:LINE, or FILE for its lines"), ArgumentRole.WORD, is_needed=True
+            ),
             _LIMIT,
             _CAPTURE,
         ),
@@ -134,8 +136,13 @@ TOOLS = (
         "The merged Python and C++ stack of a call, outermost frame first. Each frame has its source and says how it is"
         " known.",
         (
-            Argument("call", _described(_ID, "id, or a function for its latest call"), Role.WORD, is_needed=True),
-            Argument("all", _described(_FLAG, "include interpreter frames")),
+            Argument(
+                "call",
+                _with_description(_ID, "id, or a function for its latest call"),
+                ArgumentRole.WORD,
+                is_needed=True,
+            ),
+            Argument("all", _with_description(_FLAG, "include interpreter frames")),
             _CAPTURE,
         ),
         ("trace",),
@@ -144,9 +151,9 @@ TOOLS = (
         "callers",
         "Callers of a function in recorded stacks, across Python and C++, with lines.",
         (
-            Argument("name", _TEXT, Role.WORD, is_needed=True),
-            Argument("all", _described(_FLAG, "direct neighbours, interpreter too")),
-            Argument("static", _described(_FLAG, "include unrecorded callers from sources")),
+            Argument("name", _TEXT, ArgumentRole.WORD, is_needed=True),
+            Argument("all", _with_description(_FLAG, "direct neighbours, interpreter too")),
+            Argument("static", _with_description(_FLAG, "include unrecorded callers from sources")),
             _CAPTURE,
         ),
         ("callers",),
@@ -155,8 +162,8 @@ TOOLS = (
         "callees",
         "Callees of a function in recorded stacks, across Python and C++, with lines.",
         (
-            Argument("name", _TEXT, Role.WORD, is_needed=True),
-            Argument("all", _described(_FLAG, "direct neighbours, interpreter too")),
+            Argument("name", _TEXT, ArgumentRole.WORD, is_needed=True),
+            Argument("all", _with_description(_FLAG, "direct neighbours, interpreter too")),
             _CAPTURE,
         ),
         ("callees",),
@@ -168,15 +175,15 @@ TOOLS = (
         (
             _FUNCTION,
             _THROUGH,
-            Argument("object", _described(_TEXT, "calls with this object: buffer#12")),
+            Argument("object", _with_description(_TEXT, "calls with this object: buffer#12")),
             Argument("thread", _TEXT),
             Argument("errors", _FLAG),
-            Argument("slower", _described(_TEXT, "minimum duration: 250us, 1.5s")),
-            Argument("since", _described(_TEXT, "time in the recording: 10ms")),
+            Argument("slower", _with_description(_TEXT, "minimum duration: 250us, 1.5s")),
+            Argument("since", _with_description(_TEXT, "time in the recording: 10ms")),
             Argument("until", _TEXT),
-            Argument("all", _described(_FLAG, "include queries, waits, destructors")),
-            Argument("group", _described(_FLAG, "merge repeated calls")),
-            Argument("stack", _described({"enum": ["line"]}, "add the Python line of each call")),
+            Argument("all", _with_description(_FLAG, "include queries, waits, destructors")),
+            Argument("group", _with_description(_FLAG, "merge repeated calls")),
+            Argument("stack", _with_description({"enum": ["line"]}, "add the Python line of each call")),
             _LIMIT,
             _CAPTURE,
         ),
@@ -195,8 +202,8 @@ TOOLS = (
         " implicitly; memory: device memory held at the peak and at the end; waits: where Python waited, and steps of"
         " loops.",
         (
-            Argument("of", {"enum": ["compiles", "transfers", "memory", "waits"]}, Role.VERB, is_needed=True),
-            Argument("all_lines", _described(_FLAG, "one row per stack path")),
+            Argument("of", {"enum": ["compiles", "transfers", "memory", "waits"]}, ArgumentRole.VERB, is_needed=True),
+            Argument("all_lines", _with_description(_FLAG, "one row per stack path")),
             _LIMIT,
             _CAPTURE,
         ),
@@ -212,7 +219,7 @@ TOOLS = (
     Tool(
         "explain",
         "The stacks in a crash text or log, with the local or public source of each frame.",
-        (Argument("text", _TEXT, Role.INPUT, is_needed=True),),
+        (Argument("text", _TEXT, ArgumentRole.INPUT, is_needed=True),),
         ("explain",),
     ),
     Tool(
@@ -220,8 +227,8 @@ TOOLS = (
         "Source lines around a location from an answer, in files of the project, packages of its Python, and fetched"
         " sources.",
         (
-            Argument("place", _described(_TEXT, "FILE:LINE as in answers"), Role.WORD, is_needed=True),
-            Argument("around", _described(_integer_up_to(500), "lines before and after (10)")),
+            Argument("place", _with_description(_TEXT, "FILE:LINE as in answers"), ArgumentRole.WORD, is_needed=True),
+            Argument("around", _with_description(_integer_up_to(500), "lines before and after (10)")),
         ),
     ),
     Tool(
@@ -256,18 +263,18 @@ def verb_arguments(tool: Tool, arguments: dict[str, Any]) -> Iterator[str]:
     Values follow `=` or `--`, so that no value is parsed as an option.
     """
     given = [(each, arguments[each.name]) for each in tool.arguments if each.name in arguments]
-    verbs = [value for each, value in given if each.role is Role.VERB]
+    verbs = [value for each, value in given if each.role is ArgumentRole.VERB]
     yield (verbs or tool.verbs)[0]
     for each, value in given:
-        if each.role is Role.OPTION and value is not False:
+        if each.role is ArgumentRole.OPTION and value is not False:
             yield each.option if value is True else f"{each.option}={value}"
     yield "--"
-    yield from (str(value) for each, value in given if each.role is Role.WORD)
+    yield from (str(value) for each, value in given if each.role is ArgumentRole.WORD)
 
 
 def verb_input(tool: Tool, arguments: dict[str, Any]) -> str:
     """The text for the stdin of a tool's verb."""
-    return "".join(arguments[each.name] for each in tool.arguments if each.role is Role.INPUT)
+    return "".join(arguments[each.name] for each in tool.arguments if each.role is ArgumentRole.INPUT)
 
 
 def reduce_padding(tool: Tool, lines: Iterable[str]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from anyio.abc import ByteReceiveStream, Process
 
 from framedex import words
 from framedex.commands.agents.query_process import FEWER_ROWS, TIMEOUT_STATUS
-from framedex.commands.agents.tools import Answer
+from framedex.commands.agents.tools import ToolAnswer
 from framedex.errors import FramedexError
 from framedex.interpreters import own_code_command, own_module_command
 
@@ -42,7 +42,7 @@ _NOTE_PREFIX = "framedex: "
 
 
 @dataclass(frozen=True, slots=True)
-class _Output:
+class _ProcessOutput:
     """The output of a process: whole lines of stdout, stderr, and the exit status.
 
     `is_cut`: stdout exceeded `MAX_OUTPUT_BYTES` bytes and was truncated.
@@ -54,7 +54,7 @@ class _Output:
     is_cut: bool
 
 
-class Verbs:
+class VerbRunner:
     """Read-only verbs on one index, run for agents in separate processes, at most `_MAX_PROCESSES` at a time."""
 
     def __init__(self, index: Path | None) -> None:
@@ -62,18 +62,18 @@ class Verbs:
         self._leading_words = ["--read-only", *(["--index", str(index)] if index is not None else [])]
         self._process_limiter = anyio.CapacityLimiter(_MAX_PROCESSES)
 
-    async def run(self, command: Iterable[str], stdin: str) -> Answer:
+    async def run(self, command: Iterable[str], stdin: str) -> ToolAnswer:
         """Run a verb with the text `stdin`, and return its output. Raises FramedexError on a timeout."""
-        return await self._limited(partial(self._run_verb, command, stdin))
+        return await self._with_limits(partial(self._run_verb, command, stdin))
 
-    async def query(self, index: Path, text: str | None) -> Answer:
+    async def query(self, index: Path, text: str | None) -> ToolAnswer:
         """Return the rows of an SQL query on an index, or its views if `text` is None.
 
         Raises FramedexError on a timeout.
         """
-        return await self._limited(partial(_run_query, index, text))
+        return await self._with_limits(partial(_run_query, index, text))
 
-    async def _limited(self, answer: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def _with_limits(self, answer: Callable[[], Awaitable[ToolAnswer]]) -> ToolAnswer:
         async with self._process_limiter:
             with anyio.move_on_after(VERB_TIMEOUT_S) as limit:
                 return await answer()
@@ -83,10 +83,10 @@ class Verbs:
             _NARROWER_QUERY,
         )
 
-    async def _run_verb(self, command: Iterable[str], stdin: str) -> Answer:
+    async def _run_verb(self, command: Iterable[str], stdin: str) -> ToolAnswer:
         output = await _run_process([*own_code_command(_CLI_CODE, ()), *self._leading_words, *command], stdin)
         is_failure = output.status != 0 and not output.is_cut
-        return Answer(
+        return ToolAnswer(
             tuple(line for line in output.lines if line.strip()),
             tuple(
                 _failure_notes(output, "The command", _NARROWER_QUERY) if is_failure else _split_notes(output.stderr)
@@ -96,7 +96,7 @@ class Verbs:
         )
 
 
-async def _run_query(index: Path, text: str | None) -> Answer:
+async def _run_query(index: Path, text: str | None) -> ToolAnswer:
     request = {"index": os.fspath(index), "query": text, "seconds": QUERY_TIMEOUT_S}
     output = await _run_process(own_module_command("framedex.commands.agents.query_process", ()), json.dumps(request))
     if output.status == TIMEOUT_STATUS:
@@ -105,13 +105,13 @@ async def _run_query(index: Path, text: str | None) -> Answer:
             "Select fewer rows: `calls` has many, `call_kinds` few.",
         )
     if output.status and not output.is_cut:
-        return Answer(notes=tuple(_failure_notes(output, "The query", FEWER_ROWS)), is_failure=True)
+        return ToolAnswer(notes=tuple(_failure_notes(output, "The query", FEWER_ROWS)), is_failure=True)
     values = [json.loads(line) for line in output.lines if line]
     lines = tuple(line for line in values if isinstance(line, str))
-    return Answer(lines, is_cut=True) if output.is_cut else Answer(lines, **values[-1])
+    return ToolAnswer(lines, is_cut=True) if output.is_cut else ToolAnswer(lines, **values[-1])
 
 
-async def _run_process(command: Sequence[str], text: str) -> _Output:
+async def _run_process(command: Sequence[str], text: str) -> _ProcessOutput:
     printed, errors = bytearray(), bytearray()
     async with await anyio.open_process(command) as process:  # noqa: TID251
         assert process.stdout is not None and process.stderr is not None
@@ -123,7 +123,7 @@ async def _run_process(command: Sequence[str], text: str) -> _Output:
     is_cut = len(printed) > MAX_OUTPUT_BYTES
     whole = printed[:MAX_OUTPUT_BYTES].rpartition(b"\n")[0] if is_cut else printed
     lines = whole.decode("utf-8", "replace").split("\n")
-    return _Output(lines, errors[:MAX_OUTPUT_BYTES].decode("utf-8", "replace"), status, is_cut)
+    return _ProcessOutput(lines, errors[:MAX_OUTPUT_BYTES].decode("utf-8", "replace"), status, is_cut)
 
 
 async def _write_stdin(process: Process, text: str) -> None:
@@ -143,7 +143,7 @@ async def _read_stream(process: Process, stream: ByteReceiveStream, read: bytear
             return
 
 
-def _failure_notes(output: _Output, subject: str, remedy: str) -> list[str]:
+def _failure_notes(output: _ProcessOutput, subject: str, remedy: str) -> list[str]:
     """Return the stderr of a failed process.
 
     A killed process has no stderr: report its signal or status, with the remedy.

@@ -95,15 +95,13 @@ def remove(shell: str) -> list[Path]:
     rc = Path.home() / ".bashrc" if shell == "bash" else files.startup
     before = _read_content(rc) if rc is not None else None
     if rc is not None and before is not None and (after := _remove_marked_lines(before)) != before:
-        _replace_file(rc, after, f"Delete the line that ends in `{_MARK}` by hand.")
+        if after or rc.is_symlink():
+            _replace_file(rc, after, f"Delete the line that ends in `{_MARK}` by hand.")
+        else:
+            _remove_file(rc)  # `install` created it
         changed.append(rc)
     if (_read_content(files.script) or b"").find(b"written by `framedex completion install") >= 0:
-        try:
-            files.script.unlink()
-        except OSError as error:
-            raise FramedexError(
-                f"{files.script} cannot be removed: {error.strerror}.", "Check its permissions."
-            ) from error
+        _remove_file(files.script)
         changed.append(files.script)
     return changed
 
@@ -143,6 +141,13 @@ def _create_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FramedexError(f"{folder} cannot be created: {error.strerror}.", "Check its permissions.") from error
+
+
+def _remove_file(path: Path) -> None:
+    try:
+        path.unlink()
+    except OSError as error:
+        raise FramedexError(f"{path} cannot be removed: {error.strerror}.", "Check its permissions.") from error
 
 
 def _replace_file(path: Path, content: bytes, remedy: str) -> None:

@@ -298,12 +298,14 @@ class Bash(_ShellCompletion):
     source_template = _BASH
 
     def get_completion_args(self) -> tuple[list[str], str]:
+        """The words before the cursor, and the incomplete word, from bash's line."""
         line, self._breaks, self._type = (*sys.argv[1:4], "", "", "")[:3]
         self._raw = _last_word(line)
         words = split_arg_string(line)
         return words[1 : len(words) - bool(self._raw)], words[-1] if self._raw else ""
 
     def adapt_items(self, items: list[CompletionItem[Any]], incomplete: str) -> Iterator[CompletionItem[Any]]:
+        """The items as quoted text from the last word break; files are listed here."""
         option, typed = _split_option(incomplete)
         # For an unquoted word, bash replaces only the text after its last break.
         breaks = "" if self._quote else "".join(set(self._breaks) & set(":="))
@@ -318,6 +320,7 @@ class Bash(_ShellCompletion):
                 yield CompletionItem(self._quote_text(before + value[len(typed) - kept :]) + help_text)
 
     def format_completion(self, item: CompletionItem[Any]) -> str:
+        """The line for an item: its value alone."""
         return str(item.value)
 
     @property
@@ -345,9 +348,11 @@ class Fish(_ShellCompletion):
     source_template = _FISH
 
     def quote_path(self, text: str) -> str:
+        """A path quoted for a fish script."""
         return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
     def adapt_items(self, items: list[CompletionItem[Any]], incomplete: str) -> Iterator[CompletionItem[Any]]:
+        """The items with the option that they belong to; paths under `~` are listed here."""
         given, typed = _split_option(incomplete)
         before = f"{given[0]}=" if given else ""
         for item in items:

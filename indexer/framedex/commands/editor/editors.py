@@ -250,13 +250,13 @@ _PLACEHOLDER = re.compile(r"\{(file|line|column)\}")
 _VARIANT = re.compile(r"(?:64)?(?:[.-].*)?$")
 
 
-def editor_command(editor: Sequence[str], place: FilePosition) -> list[str]:
+def editor_command(editor: Sequence[str], position: FilePosition) -> list[str]:
     """The program and arguments that open a file position in an editor, without a shell.
 
     The path is absolute, so that it is never parsed as an option. Raises FramedexError for a relative path if the
     working folder was deleted.
     """
-    path, line, column = str(absolute(place.path)), place.line, place.column or 1
+    path, line, column = str(absolute(position.path)), position.line, position.column or 1
     if _has_placeholders(editor):
         return _fill_placeholders(editor, {"file": path, "line": str(line or 1), "column": str(column)})
     if Path(editor[0]).name == "nvim" and "--server" in editor:
@@ -317,7 +317,7 @@ def _goto_arguments(path: str, line: int, column: int) -> list[str]:
     return ["--goto", f"{path}:{line}:{column}"]
 
 
-def _colon_arguments(path: str, line: int, column: int) -> list[str]:
+def _path_line_column_arguments(path: str, line: int, column: int) -> list[str]:
     return [f"{path}:{line}:{column}"]
 
 
@@ -329,15 +329,15 @@ def _vim_arguments(path: str, line: int, column: int) -> list[str]:
     return [f"+call cursor({line},{column})", path]
 
 
-def _plus_colon_arguments(path: str, line: int, column: int) -> list[str]:
+def _line_colon_column_arguments(path: str, line: int, column: int) -> list[str]:
     return [f"+{line}:{column}", path]
 
 
-def _plus_comma_arguments(path: str, line: int, column: int) -> list[str]:
+def _line_comma_column_arguments(path: str, line: int, column: int) -> list[str]:
     return [f"+{line},{column}", path]
 
 
-def _plus_arguments(path: str, line: int, column: int) -> list[str]:
+def _line_arguments(path: str, line: int, column: int) -> list[str]:
     return [f"+{line}", path]
 
 
@@ -347,11 +347,11 @@ def _file_arguments(path: str, line: int, column: int) -> list[str]:
 
 _SYNTAX: dict[str, Arguments] = {
     **dict.fromkeys(VSCODE_PROGRAMS, _goto_arguments),
-    **dict.fromkeys(("hx", "helix", "subl", "zed"), _colon_arguments),
+    **dict.fromkeys(("hx", "helix", "subl", "zed"), _path_line_column_arguments),
     **dict.fromkeys((*JETBRAINS_PROGRAMS, "kate"), _option_arguments),
     **dict.fromkeys(("vim", "nvim", "vi", "gvim", "mvim"), _vim_arguments),
-    **dict.fromkeys(("emacs", "emacsclient", "kak"), _plus_colon_arguments),
-    **dict.fromkeys(("nano",), _plus_comma_arguments),
-    **dict.fromkeys(("less", "micro", "joe", "gedit"), _plus_arguments),
+    **dict.fromkeys(("emacs", "emacsclient", "kak"), _line_colon_column_arguments),
+    **dict.fromkeys(("nano",), _line_comma_column_arguments),
+    **dict.fromkeys(("less", "micro", "joe", "gedit"), _line_arguments),
     "nvim-qt": _file_arguments,
 }

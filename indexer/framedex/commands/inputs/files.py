@@ -39,7 +39,7 @@ class FilePosition:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PublicPage:
     """The public page of a line whose file is not on this machine; `name` is the displayed position."""
 
     url: str
@@ -60,29 +60,29 @@ def parse_file_position(text: str) -> FilePosition:
     return FilePosition(Path(text), None, None) if match is None else _build_position(match["path"], match)
 
 
-def resolve_position(place: FilePosition, rules: PathMap) -> FilePosition | None:
+def resolve_position(position: FilePosition, rules: PathMap) -> FilePosition | None:
     """The position with its path mapped by a rule, or unchanged if the file exists; None otherwise."""
-    if by_rule := rules.apply(str(place.path)):
-        return replace(place, path=Path(by_rule))
-    return place if typed_file_exists(str(place.path)) else None
+    if by_rule := rules.apply(str(position.path)):
+        return replace(position, path=Path(by_rule))
+    return position if typed_file_exists(str(position.path)) else None
 
 
-def note_if_too_short(place: FilePosition) -> FilePosition:
+def note_if_too_short(position: FilePosition) -> FilePosition:
     """Return the position unchanged, and print a note if the file has fewer lines: editors then open its last line."""
-    if place.line is None or place.line <= 1:
-        return place
+    if position.line is None or position.line <= 1:
+        return position
     try:
-        with open_regular(place.path) as file:
-            last = sum(1 for _ in zip(file, range(place.line), strict=False))
+        with open_regular(position.path) as file:
+            last = sum(1 for _ in zip(file, range(position.line), strict=False))
     except (OSError, ValueError):
-        return place
-    if last and place.line > last + 1:
+        return position
+    if last and position.line > last + 1:
         from framedex import words
         from framedex.commands.output.console import note
 
         lines = words.count(last, "line")
-        note(f"{printable(str(place.path))} has {lines}: line {place.line} is from another version of it.")
-    return place
+        note(f"{printable(str(position.path))} has {lines}: line {position.line} is from another version of it.")
+    return position
 
 
 def _parse_url(host: str, path: str, fragment: str | None) -> FilePosition:

@@ -17,7 +17,7 @@ from framedex.commands.output.console import print_error
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 from framedex.text_stacks.source_lookup.binaries import Binaries
-from framedex.text_stacks.source_lookup.released import Basis, ReleasedSources
+from framedex.text_stacks.source_lookup.released import ReleaseBasis, ReleasedSources
 from framedex.text_stacks.source_lookup.resolve import Resolver
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from framedex.releases.statements import StatedReleases
     from framedex.settings import Settings
     from framedex.text_stacks.source_lookup.builds import BuildEvidence
-    from framedex.text_stacks.source_lookup.frame_context import Found
+    from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 
 _BASES = {
-    Basis.TEXT: "stated in the text",
-    Basis.INSTALLATION: "installed where the frames are",
-    Basis.RECORDING: "of the latest recording",
+    ReleaseBasis.TEXT: "stated in the text",
+    ReleaseBasis.INSTALLATION: "installed where the frames are",
+    ReleaseBasis.RECORDING: "of the latest recording",
 }
 NO_INDEX = "There is no index here, and frames with only a symbol need one. Create it: `framedex index --source DIR`."
 
@@ -91,7 +91,7 @@ def notes_on_releases(released: ReleasedSources) -> Iterator[str]:
     yield from release_problems(released)
 
 
-def notes_on_bare_addresses(frames: Iterable[Found]) -> Iterator[str]:
+def notes_on_bare_addresses(frames: Iterable[FoundFrame]) -> Iterator[str]:
     """Note for the user: some frames have only an address."""
     bare = sum(map(_has_only_address, frames))
     if bare:
@@ -102,7 +102,7 @@ def notes_on_bare_addresses(frames: Iterable[Found]) -> Iterator[str]:
         )
 
 
-def _has_only_address(found: Found) -> bool:
+def _has_only_address(found: FoundFrame) -> bool:
     frame = found.frame
     return frame.address is not None and not (found.function or frame.module or frame.build_id or frame.place)
 

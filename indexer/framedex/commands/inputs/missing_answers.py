@@ -16,7 +16,7 @@ from framedex.plaintext import restore, shell_word
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import CaptureRow, FunctionRow, InsideProgram
+    from framedex.model import CaptureRow, CompiledFunction, FunctionRow
 
 
 def not_recorded_error(index: Index, name: str, message: str, remedy: str) -> FramedexError:
@@ -51,7 +51,7 @@ def note_own_function_inside_jit(index: Index, name: str, found: Sequence[Functi
             note(" ".join(("In your code:", *_inside_program_texts(inside))))
 
 
-def _inside_program_texts(inside: InsideProgram) -> tuple[str, str]:
+def _inside_program_texts(inside: CompiledFunction) -> tuple[str, str]:
     """The message and remedy for a function inside a compiled program."""
     place = shell_word(f"{inside.location.path}:{inside.location.line}")
     return (
@@ -86,7 +86,7 @@ def unfinished_capture_notes(index: Index, captures: Iterable[CaptureRow]) -> It
 
 def _is_being_written(capture: CaptureRow) -> bool:
     """Whether the program of a capture is still running, if that is visible from here."""
-    from framedex.captures import is_complete  # imported late: few queries need it
+    from framedex.captures import is_complete
 
     with suppress(FramedexError):  # its folder is missing, or comes from another system
         return not is_complete(Path(capture.path))

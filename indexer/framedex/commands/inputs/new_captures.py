@@ -9,6 +9,7 @@ import itertools
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from framedex import words
 from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.output.console import note
 from framedex.errors import FramedexError
-from framedex.folders import CAPTURES, REMOVAL_SUFFIX, read_capture_folder
+from framedex.folders import CAPTURES, REMOVAL_SUFFIX, is_allowed_index_path, read_capture_folder
 from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
@@ -48,6 +49,37 @@ def project_folder(index_path: Path) -> Path:
     """The project of an index: that of PROJECT/.framedex/index.db, otherwise the working folder."""
     folder = absolute(index_path).parent
     return folder.parent if folder.name == INDEX_FOLDER else working_folder()
+
+
+def find_unindexed_captures(index: Index | None, path: Path, *, is_named: bool) -> list[CaptureRow]:
+    """The captures of its project that the index at `path` lacks, oldest first. Their ids are 0.
+
+    `index` is None if there is no index yet. A run continues a run of the index, or follows all of them.
+    """
+    recorded = index.captures() if index is not None else []
+    known = {capture.path for capture in recorded}
+    found = _list_readable_captures(path) if index is None else find_new_captures(index, _folders(path, is_named))
+    rows = sorted((_read_row(folder) for folder in found if str(folder) not in known), key=_start_time)
+    runs = {_run_name(capture): capture.run for capture in recorded} if rows else {}
+    return [replace(row, run=runs.setdefault(_run_name(row), max(runs.values(), default=0) + 1)) for row in rows]
+
+
+def _read_row(folder: Path) -> CaptureRow:
+    from framedex.captures import read_metadata
+    from framedex.model import CaptureRow
+
+    metadata = read_metadata(folder)
+    started = metadata.started_unix_ns
+    seconds = _modification_time(folder) if started is None else started / 1e9
+    return CaptureRow(0, str(folder), seconds, metadata.command, 0, 0, metadata.text, ())
+
+
+def _run_name(capture: CaptureRow) -> str:
+    """The name of the `framedex run` that recorded a capture; the path of a capture of its own."""
+    from framedex.model import Metadata
+
+    launch = Metadata.parse(capture.metadata_text).launch
+    return (launch and launch.run) or capture.path
 
 
 def find_new_captures(index: Index, folders: Iterable[Path]) -> list[Path]:
@@ -103,37 +135,60 @@ def add_new_captures(index: Index, path: Path, settings: Settings, *, is_named: 
     An index that the command line named (`is_named`) gets captures of its own project only. If that takes too long or
     is not allowed, note their number and the command that adds them.
     """
-    projects = [project_folder(path)] if not is_named or absolute(path).parent.name == INDEX_FOLDER else []
-    projects += [] if is_named else [working_folder()]
-    found = find_new_captures(index, dict.fromkeys(project / CAPTURES for project in projects))
+    found = find_new_captures(index, _folders(path, is_named))
     if not found:
         return False
-    if may_write and _is_allowed(settings) and _is_small(found) and _add(found, path, settings):
+    is_writable = may_write and (
+        is_named or path == settings.index or is_allowed_index_path(path, project_folder(path))
+    )
+    if is_writable and _is_allowed(settings) and _is_small(found) and _add(found, path, settings):
         note(f"Indexed {words.count(len(found), 'new recording')}: {_format_names(found)}.")
         return True
-    is_or_are = "is" if len(found) == 1 else "are"
-    note(f"{words.count(len(found), 'newer recording')} {is_or_are} not indexed: `framedex index`.")
+    note(f"{words.count(len(found), 'newer recording')} {_is_or_are(found)} not indexed: `framedex index`.")
     return False
 
 
+def _folders(path: Path, is_named: bool) -> Iterable[Path]:
+    """The folders of captures that the index at `path` answers for."""
+    projects = [project_folder(path)] if not is_named or absolute(path).parent.name == INDEX_FOLDER else []
+    projects += [] if is_named else [working_folder()]
+    return dict.fromkeys(project / CAPTURES for project in projects)
+
+
 def create_index(path: Path, settings: Settings) -> bool:
-    """Create the index of the project's captures, if there are any and that is quick; return whether it was created."""
-    captures = [capture for capture in list_project_captures(path) if _is_readable(capture)]
-    if not captures or not _is_allowed(settings) or not _is_small(captures):
+    """Create the index of the project's captures, if that is quick and allowed; return whether it was created.
+
+    Raises FramedexError if it is not, and there are captures.
+    """
+    captures = _list_readable_captures(path)
+    if not captures:
         return False
-    note(f"Indexing {words.count(len(captures), 'recording')}: {_format_names(captures)}.")
-    return _add(captures, path, settings)
+    if _is_allowed(settings) and _is_small(captures):
+        note(f"Indexing {words.count(len(captures), 'recording')}: {_format_names(captures)}.")
+        return _add(captures, path, settings)
+    raise FramedexError(
+        f"There is no index yet: {words.count(len(captures), 'recording')} {_is_or_are(captures)} not indexed.",
+        "Run `framedex index`.",
+    )
+
+
+def _list_readable_captures(path: Path) -> list[Path]:
+    return [capture for capture in list_project_captures(path) if _is_readable(capture)]
+
+
+def _is_or_are(captures: Sequence[Path]) -> str:
+    return "is" if len(captures) == 1 else "are"
 
 
 def _add(captures: Sequence[Path], path: Path, settings: Settings) -> bool:
     from framedex.index import Store
-    from framedex.index.file.database import Patience
+    from framedex.index.file.database import LockTimeout
     from framedex.ingest import find_needed_sources, ingest_captures
-    from framedex.progress import Silence
+    from framedex.progress import SilentProgress
 
     try:
-        with Store(path, Patience(_LOCK_TIMEOUT_S)) as store:
-            report = ingest_captures(store, captures, (), Silence(), find_needed_sources, settings.path_map)
+        with Store(path, LockTimeout(_LOCK_TIMEOUT_S)) as store:
+            report = ingest_captures(store, captures, (), SilentProgress(), find_needed_sources, settings.path_map)
             store.seal()
     except (FramedexError, OSError):
         return False  # `framedex index` reports it

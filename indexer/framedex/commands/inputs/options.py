@@ -12,9 +12,9 @@ from framedex.errors import FramedexError
 from framedex.words import nearest_name
 
 if TYPE_CHECKING:
-    from framedex.budgets.model import Budget, Verdict
+    from framedex.budgets.model import Budget, BudgetVerdict
     from framedex.index import Index
-    from framedex.model import AnswerOf
+    from framedex.model import AnswerScope
     from framedex.settings import Settings
 
 
@@ -51,10 +51,10 @@ class CountBudget(click.ParamType["Budget"]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Budget:
         """Return the budget."""
-        from framedex.budgets.model import Subject, parse_budget
+        from framedex.budgets.model import BudgetSubject, parse_budget
 
         try:
-            return parse_budget(Subject(self._subject), str(value))
+            return parse_budget(BudgetSubject(self._subject), str(value))
         except ValueError as error:
             self.fail(f"{error}.", param, ctx)
 
@@ -89,14 +89,14 @@ def _settings_budgets(settings: Settings) -> tuple[Budget, ...]:
         raise FramedexError(f"{settings.file}: {error.message}", error.remedy) from None
 
 
-def judge_budgets(index: Index, answer: AnswerOf, budgets: Sequence[Budget]) -> list[Verdict]:
+def judge_budgets(index: Index, answer: AnswerScope, budgets: Sequence[Budget]) -> list[BudgetVerdict]:
     """Judge budgets by the captures of an answer, separately for each process."""
     from framedex.budgets.verdicts import judge
 
     return judge(_restrict_to_processes(index, answer), budgets)
 
 
-def _restrict_to_processes(index: Index, answer: AnswerOf) -> Iterator[Index]:
+def _restrict_to_processes(index: Index, answer: AnswerScope) -> Iterator[Index]:
     from framedex.model import Metadata
 
     processes: dict[tuple[object, ...], list[int]] = {}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from framedex.commands.inputs.files import (
     FilePosition,
-    Page,
+    PublicPage,
     note_if_too_short,
     parse_file_position,
     path_resolver,
@@ -27,7 +27,7 @@ from framedex.commands.inputs.files import (
 from framedex.commands.inputs.project_index import find_index_path, load_settings_here, report_if_changed
 from framedex.commands.output.console import note, print_error
 from framedex.errors import FramedexError
-from framedex.model import How, Language, Location
+from framedex.model import Language, Location, LocationEvidence
 from framedex.model.locations import is_of_nearest_release, path_in_repository
 from framedex.path_resolution.files import HOW_TO_MAP, file_exists, is_process_path
 from framedex.placetext import location_labels
@@ -52,7 +52,7 @@ _PARAMETERS = re.compile(r"(?<=\w)\([^()]*\)(?: const)?$")
 _MAX_SIMILAR = 8
 
 
-class Finder:
+class SourceFinder:
     """Finds files and frames with the settings and the index of the working folder."""
 
     def __init__(self, settings: Settings, index: Index | None) -> None:
@@ -63,7 +63,7 @@ class Finder:
 
     @classmethod
     @contextmanager
-    def open(cls, index_path: Path | None) -> Iterator[Finder]:
+    def open(cls, index_path: Path | None) -> Iterator[SourceFinder]:
         """Open a finder for the duration of the block. An unreadable index is reported and not used."""
         from framedex.index import Index
 
@@ -82,7 +82,7 @@ class Finder:
             if index is not None:
                 index.close()
 
-    def find(self, text: str) -> FilePosition | Page:
+    def find(self, text: str) -> FilePosition | PublicPage:
         """The local file position that a text names, otherwise its public page.
 
         Raises FramedexError: it lists the attempts if all failed, or the candidates if there are several.
@@ -114,7 +114,7 @@ class Finder:
                 problems.append(error)
         raise problems[0]
 
-    def _find_address(self, address: str) -> FilePosition | Page:
+    def _find_address(self, address: str) -> FilePosition | PublicPage:
         from framedex.releases.repository import parse_address
 
         line = parse_address(address, self._settings.links)
@@ -122,7 +122,7 @@ class Finder:
             raise FramedexError("This web address is not a line in a repository.", "Open it in a browser.")
         return self._find_public_line(line)
 
-    def _find_mapped_line(self, named: FilePosition) -> FilePosition | Page | None:
+    def _find_mapped_line(self, named: FilePosition) -> FilePosition | PublicPage | None:
         """The position or page of a path in a source map; None for any other path."""
         from framedex.releases.repository import parse_source_map_path
 
@@ -130,14 +130,14 @@ class Finder:
         if line is None:
             return None
         if self._index is not None:
-            known = self._index.add_public_url(Location(str(named.path), named.line or 1, How.EXACT)).url
+            known = self._index.add_public_url(Location(str(named.path), named.line or 1, LocationEvidence.EXACT)).url
             line = replace(line, url=known or line.url)
         return self._find_public_line(line, is_of_nearest_release(str(named.path)))
 
-    def _find_public_line(self, line: PublicLine, is_nearest: bool = False) -> FilePosition | Page:
+    def _find_public_line(self, line: PublicLine, is_nearest: bool = False) -> FilePosition | PublicPage:
         """The line in a local checkout, otherwise its page.
 
-        `is_nearest`: the line is from another release than the recorded one.
+        `is_nearest`: the line is from a release near the recorded one.
         """
         name = printable(f"{line.path}:{line.line}" if line.line else line.path)
         name += " [nearest release]" * is_nearest
@@ -152,32 +152,34 @@ class Finder:
                 f"{name} is not on this machine and has no known public address.",
                 "Add a checkout with it: `framedex sources add FOLDER`.",
             )
-        return Page(line.url, name)
+        return PublicPage(line.url, name)
 
-    def _find_page(self, name: str, places: Iterable[Location]) -> FilePosition | Page | None:
+    def _find_page(self, name: str, locations: Iterable[Location]) -> FilePosition | PublicPage | None:
         """The public page of a name whose locations are not on this machine; None if there is none.
 
         Raises FramedexError if there are several.
         """
         from framedex.releases.repository import parse_address
 
-        public = list({place.url: place for place in places if place.url}.values())
+        public = list({place.url: place for place in locations if place.url}.values())
         if len(public) > 1:
             raise _ambiguous_error(name, public)
         found = public[0] if public else None
         if found is None or found.url is None:
             return None
         line = parse_address(found.url, self._settings.links)
-        page = Page(found.url, f"{printable(path_in_repository(found.path))}:{found.line}")
+        page = PublicPage(found.url, f"{printable(path_in_repository(found.path))}:{found.line}")
         return self._find_public_line(line, is_of_nearest_release(found.path)) if line is not None else page
 
-    def _find_path(self, named: FilePosition) -> FilePosition | Page:
+    def _find_path(self, named: FilePosition) -> FilePosition | PublicPage:
         path = str(named.path)
         found = self._local_files(path)
         if len(found) == 1:
             return replace(named, path=Path(found[0]))
         if found:
-            raise _ambiguous_error(path, [Location(each, named.line or 1, How.CANDIDATES) for each in found])
+            raise _ambiguous_error(
+                path, [Location(each, named.line or 1, LocationEvidence.CANDIDATES) for each in found]
+            )
         if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises without permission
             raise FramedexError(f"{printable(path)} is a folder.", "Name a file in it.")
         if os.path.exists(path) and not is_process_path(path):  # noqa: PTH110 - as above
@@ -190,7 +192,7 @@ class Finder:
                     raise
         raise self._missing_file_error(path)
 
-    def _find_frame(self, frame: TextFrame) -> FilePosition | Page:
+    def _find_frame(self, frame: TextFrame) -> FilePosition | PublicPage:
         if frame.place is None or not frame.place.line:
             return self._find_symbol(frame)
         written = dict.fromkeys((frame.place.path, restore(frame.place.path)))
@@ -207,7 +209,7 @@ class Finder:
             return elsewhere
         raise self._missing_file_error(path)
 
-    def _find_symbol(self, frame: TextFrame) -> FilePosition | Page:
+    def _find_symbol(self, frame: TextFrame) -> FilePosition | PublicPage:
         found = self._frame_resolver.find(frame)
         places = _locations(found.location, found.candidates)
         name = printable(found.function) or "this frame"
@@ -307,40 +309,40 @@ def _without_escapes(text: str) -> str:
 
 def _parse_frames(text: str) -> list[TextFrame]:
     """The frames of the first stack of a text, innermost first. HLO metadata fields get the missing braces."""
-    from framedex.text_stacks import Format, read
+    from framedex.text_stacks import StackFormat, read
 
     match = _HLO_FIELDS.search(text) if "metadata={" not in text else None
     stack = next(iter(read(f"metadata={{{match[0]}}}" if match else text).stacks), None)
     if stack is None:
         return []
-    if stack.format is Format.PLAIN:  # positions in one line of text are not callers of each other
+    if stack.format is StackFormat.PLAIN:  # positions in one line of text are not callers of each other
         return [stack.frames[0]]
     return list(stack.frames if stack.innermost_first else reversed(stack.frames))
 
 
 def _symbol_frame(name: str) -> TextFrame:
     """A frame with only a name."""
-    from framedex.text_stacks import Format, TextFrame
+    from framedex.text_stacks import StackFormat, TextFrame
 
-    return TextFrame(Format.PLAIN, 0, 0, 0, len(name), (), function=name, language=Language.NATIVE)
+    return TextFrame(StackFormat.PLAIN, 0, 0, 0, len(name), (), function=name, language=Language.NATIVE)
 
 
 def _locations(first: Location | None, others: Iterable[Location]) -> list[Location]:
     return [first, *others] if first is not None else []
 
 
-def _filter_local(places: Iterable[Location]) -> list[Location]:
+def _filter_local(locations: Iterable[Location]) -> list[Location]:
     """The locations whose files exist here; an absolute path may be from the build machine."""
-    return [place for place in places if file_exists(place.path)]
+    return [place for place in locations if file_exists(place.path)]
 
 
 def _line_to_open(location: Location) -> int:
     """The line to open: for a doubtful location the recorded one, which may be beyond the end of the file."""
-    return (location.moved_from or location.line) if location.how is How.DOUBTFUL else location.line
+    return (location.moved_from or location.line) if location.how is LocationEvidence.DOUBTFUL else location.line
 
 
-def _ambiguous_error(name: str, places: Iterable[Location]) -> FramedexError:
+def _ambiguous_error(name: str, locations: Iterable[Location]) -> FramedexError:
     listed = "\n".join(
-        dict.fromkeys(place.url or f"{printable(place.path)}:{_line_to_open(place)}" for place in places)
+        dict.fromkeys(place.url or f"{printable(place.path)}:{_line_to_open(place)}" for place in locations)
     )
     return FramedexError(f"Several locations match {printable(name)}:\n{listed}", "Open one of them.")

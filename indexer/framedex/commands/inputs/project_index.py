@@ -16,11 +16,11 @@ import click
 from framedex import words
 from framedex.commands.inputs.files import working_folder
 from framedex.commands.inputs.new_captures import INDEX_FOLDER, add_new_captures, create_index
-from framedex.commands.output.bars import query_progress
+from framedex.commands.output.bars import progress_on_terminal, query_progress
 from framedex.commands.output.console import note, print_error
 from framedex.errors import FramedexError
 from framedex.folders import check_index_path
-from framedex.model.scopes import Counted
+from framedex.model.scopes import CaptureScope
 from framedex.nativepart import NoNativePartError
 from framedex.settings import Settings
 
@@ -29,12 +29,15 @@ if TYPE_CHECKING:
 
     from framedex.binaries.debuginfod import Debuginfod
     from framedex.index import Index
-    from framedex.index.file.database import Patience
+    from framedex.index.file.database import LockTimeout
     from framedex.model import CaptureRow
     from framedex.progress import Progress
 
 INDEX_KEY = "framedex.index"
 """The key of a verb's context with the path of its index; an unexpected error may come from a damaged index."""
+
+HEADING_INDEX_KEY = "framedex.heading-index"
+"""The key of a verb's context with the path of its index, relative to the working folder, if others could be meant."""
 
 READ_ONLY_KEY = "framedex.read-only"
 """The key of a verb's context that makes the verb read-only: it rejects an outdated index, and does not rebuild it."""
@@ -125,14 +128,51 @@ def check_index_is_inside(path: Path, given: Path | None, settings: Settings) ->
     return path
 
 
-def open_index(path: Path | None, counted: Counted = Counted.ALL) -> Index:
+def open_index(
+    path: Path | None,
+    counted: CaptureScope = CaptureScope.ALL,
+    latest_recording: Callable[[Index], float] | None = None,
+) -> Index:
     """Open the index of this verb (`path` is the value of --index). Raises FramedexError if there is none.
 
-    `counted` is passed to `Index.open`.
+    `counted` is passed to `Index.open`. If several folders above have an index and none was named, the answer's heading
+    says which one answers: the nearest. `latest_recording` returns the start time of the latest recording in an
+    index: the index with the latest one is chosen.
     """
+    settings = load_settings_here()
+    index = _open_current(path, settings, counted)
+    others = [] if path or settings.index else [each for each in _indexes_here() if each != index.path]
+    if latest_recording is not None:
+        for other in others:
+            try:
+                check_index_path(other)
+                candidate = _open_current(other, settings, counted)
+            except FramedexError as error:
+                note(f"The index {other} was left out: {error.message}")
+                continue
+            if latest_recording(candidate) > latest_recording(index):
+                index, candidate = candidate, index
+            candidate.close()
+    context = click.get_current_context(silent=True)
+    if context is not None and others:
+        context.meta.update({HEADING_INDEX_KEY: os.path.relpath(index.path), INDEX_KEY: index.path})
+        if index.path in others:
+            context.find_root().obj = index.path  # so the proposed commands name it
+    index.set_progress_listener(query_progress())
+    report_if_changed(index)
+    return index
+
+
+def _indexes_here() -> Iterator[Path]:
+    from framedex.index.file.database import find_indexes
+
+    return find_indexes(working_folder())
+
+
+def _open_current(path: Path | None, settings: Settings, counted: CaptureScope) -> Index:
+    """Open an index after the new captures were added to it. `path` is as in `open_index`."""
     from framedex.index import Index
 
-    settings = load_settings_here()
     may_write = not is_read_only()
     if may_write and find_index_path(path, settings) is None:
         create_index(writable_index_path(path, settings), settings)
@@ -145,8 +185,6 @@ def open_index(path: Path | None, counted: Counted = Counted.ALL) -> Index:
     if add_new_captures(index, found, settings, is_named=path is not None, may_write=may_write):
         index.close()
         index = opened()
-    index.set_progress_listener(query_progress())
-    report_if_changed(index)
     return index
 
 
@@ -167,11 +205,11 @@ def report_if_changed(index: Index) -> None:
 _WRITER_TIMEOUT_S = 3600.0  # seconds: a rebuild of a large project may take many minutes, and Ctrl-C always works
 
 
-def writer_patience() -> Patience:
+def writer_patience() -> LockTimeout:
     """The time that a writing verb waits for another writer, and the note that it prints meanwhile."""
-    from framedex.index.file.database import Patience
+    from framedex.index.file.database import LockTimeout
 
-    return Patience(_WRITER_TIMEOUT_S, lambda: note("Another process writes this index; waiting for it to finish."))
+    return LockTimeout(_WRITER_TIMEOUT_S, lambda: note("Another process writes this index; waiting for it to finish."))
 
 
 @contextmanager
@@ -188,7 +226,7 @@ def open_debuginfod(progress: Progress) -> Iterator[Debuginfod | None]:
     debuginfod = configure_debuginfod(os.environ, progress)
     yield debuginfod
     if debuginfod is not None:
-        for server, names in debuginfod.given.items():
+        for server, names in debuginfod.downloads.items():
             note(f"{server} provided debug information for {', '.join(names)}.")
         for problem in debuginfod.problems:
             note(problem)
@@ -221,17 +259,16 @@ def use_rebuilt_index(
 
 def _rebuild(path: Path, settings: Settings) -> None:
     from framedex.captures import capture_folders
-    from framedex.commands.output.bars import progress_on_terminal
     from framedex.ingest.rebuild import renew_index
 
-    def told() -> None:
+    def note_rebuild() -> None:
         note(f"Rebuilding the index {path} from its captures: an earlier framedex wrote it.")
 
     with progress_on_terminal() as progress, open_debuginfod(progress) as debuginfod:
         try:
             around = capture_folders(path.parent / "captures")
             renew_index(
-                path, around, settings.sources, progress, told, writer_patience(), settings.path_map, debuginfod
+                path, around, settings.sources, progress, note_rebuild, writer_patience(), settings.path_map, debuginfod
             )
         except KeyboardInterrupt:
             note("Interrupted. The index is unchanged; the next command rebuilds it.")

@@ -9,28 +9,30 @@ import functools
 import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from framedex.capturetext import answer_heading
+from framedex.capturetext import answer_heading, device_answer_heading
 from framedex.commands.inputs.missing_answers import did_you_mean
-from framedex.commands.inputs.project_index import load_settings_here, open_index
+from framedex.commands.inputs.project_index import HEADING_INDEX_KEY, load_settings_here, open_index
+from framedex.commands.output.bars import query_progress
 from framedex.commands.output.terminal import Line, Span
 from framedex.errors import FramedexError
 from framedex.model import CallFilter
-from framedex.model.scopes import Counted
+from framedex.model.scopes import CaptureScope
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import AnswerOf
+    from framedex.model import AnswerScope
 
 
-CaptureSelection = Counted | tuple[int, ...]
+CaptureSelection = CaptureScope | tuple[int, ...]
 
-_CAPTURE_RULES = {rule.value: rule for rule in (Counted.LATEST, Counted.ALL)}
+_CAPTURE_RULES = {rule.value: rule for rule in (CaptureScope.LATEST, CaptureScope.ALL)}
 
 
 class CaptureChoice(click.ParamType[CaptureSelection]):
@@ -46,8 +48,8 @@ class CaptureChoice(click.ParamType[CaptureSelection]):
         return chosen
 
 
-class CaptureIds(click.ParamType[tuple[int, ...]]):
-    """Capture ids separated by commas.
+class CaptureIds(click.ParamType[tuple[int | str, ...]]):
+    """Capture ids separated by commas, or the name of a capture that is not indexed.
 
     With `may_be_all`, the word `all` gives an empty tuple.
     """
@@ -57,14 +59,14 @@ class CaptureIds(click.ParamType[tuple[int, ...]]):
     def __init__(self, *, may_be_all: bool = False) -> None:
         self._may_be_all = may_be_all
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Return the ids."""
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int | str, ...]:
+        """Return the ids, or the name."""
         chosen = parse_captures(str(value).strip())
-        if self._may_be_all and chosen is Counted.ALL:
+        if self._may_be_all and chosen is CaptureScope.ALL:
             return ()
-        if not isinstance(chosen, tuple):
+        if isinstance(chosen, CaptureScope):
             self.fail(f"'{value}' is not a capture id; write an id, or several: 3,5.", param, ctx)
-        return chosen
+        return chosen if chosen is not None else (str(value),)
 
 
 def parse_captures(text: str) -> CaptureSelection | None:
@@ -87,15 +89,18 @@ capture_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.optio
 
 
 @contextmanager
-def open_counted_index(path: Path | None, chosen: CaptureSelection | None) -> Iterator[Index]:
+def open_counted_index(
+    path: Path | None, chosen: CaptureSelection | None, latest_recording: Callable[[Index], float] | None = None
+) -> Iterator[Index]:
     """Open the index for queries about lines and functions.
 
-    Each query is answered from the captures that count for it. Raises FramedexError if the index or a named capture is
-    missing.
+    Each query covers the captures that are selected for its subject. `latest_recording` is passed to `open_index`,
+    unless ids choose captures of the nearest index. Raises FramedexError if the index or a named capture is missing.
     """
     wanted = chosen if chosen is not None else load_settings_here().captures
-    with open_index(path, wanted if isinstance(wanted, Counted) else Counted.ALL) as index:
-        if isinstance(wanted, Counted):
+    counted, chooses = (wanted, latest_recording) if isinstance(wanted, CaptureScope) else (CaptureScope.ALL, None)
+    with open_index(path, counted, chooses) as index:
+        if isinstance(wanted, CaptureScope):
             with index.reading():
                 yield index
         else:
@@ -108,14 +113,12 @@ def open_whole_runs(
     path: Path | None,
     chosen: CaptureSelection | None,
     having: Callable[[Index], Collection[int]] | None = None,
-) -> Iterator[tuple[Index, AnswerOf]]:
+) -> Iterator[tuple[Index, AnswerScope]]:
     """Open the index for queries about whole runs, with the captures of the answer: those with calls.
 
     `having` returns the ids of the captures with an answer; the latest run among them counts. Raises FramedexError if
     the index or a named capture is missing, or if no capture has calls.
     """
-    from dataclasses import replace
-
     wanted = chosen if chosen is not None else load_settings_here().captures
     with open_index(path) as index:
         captures = [capture for capture in index.captures() if capture.calls]
@@ -131,16 +134,22 @@ def open_whole_runs(
         ids = frozenset(having(index)) if having is not None else frozenset()
         latest = ([capture for capture in captures if capture.id in ids] or captures)[-1].run
         of_run = [capture for capture in captures if capture.run == latest]
-        if wanted is Counted.ALL or len(of_run) == len(captures):
+        if wanted is CaptureScope.ALL or len(of_run) == len(captures):
             yield index, replace(index.answer_of(), counted=wanted)
             return
         with _restrict(index, [capture.id for capture in of_run]) as narrow:
             yield narrow, replace(narrow.answer_of(), counted=wanted, has_later=captures[-1].run != latest)
 
 
-def heading_line(answer: AnswerOf) -> Line:
-    """The first line of an answer, with its captures."""
-    return (Span(answer_heading(answer), "head"),)
+def heading_line(answer: AnswerScope, *, has_device_times: bool = False) -> Line:
+    """The first line of an answer, with its captures, and with its index if another index could be meant.
+
+    With `has_device_times` it is a `device_answer_heading`.
+    """
+    heading = device_answer_heading(answer) if has_device_times else answer_heading(answer)
+    context = click.get_current_context(silent=True)
+    index = context.meta.get(HEADING_INDEX_KEY) if context is not None else None
+    return (Span(heading + (f", in the index {printable(index)}" if index else ""), "head"),)
 
 
 @contextmanager
@@ -150,8 +159,6 @@ def _restrict(index: Index, captures: Collection[int]) -> Iterator[Index]:
 
     find_captures(index, captures)
     with index.restrict_to_captures(captures) as narrow:
-        from framedex.commands.output.bars import query_progress
-
         narrow.set_progress_listener(query_progress())
         yield narrow
 
@@ -167,7 +174,7 @@ _NS_PER_UNIT = {
 }
 
 
-class Moment(click.ParamType[int]):
+class TimeOffset(click.ParamType[int]):
     """A time as a number with a unit (`250us`, `1.5s`), in seconds without a unit; converted to ns."""
 
     name = "time"
@@ -194,10 +201,10 @@ _FILTER_OPTIONS = (
     click.option("--thread", metavar="NAME", help="Only calls on this thread, by name or id; `main`: the main thread."),
     click.option("--object", metavar="NAME", help="Only calls with this object, such as buffer#12."),
     click.option("--errors", "errors_only", is_flag=True, help="Only calls that returned an error."),
-    click.option("--slower", "slower_than", type=Moment(), help="Only calls slower than this."),
-    click.option("--since", "after", type=Moment(), help="Only calls that started at or after this time."),
+    click.option("--slower", "slower_than", type=TimeOffset(), help="Only calls slower than this."),
+    click.option("--since", "after", type=TimeOffset(), help="Only calls that started at or after this time."),
     click.option(
-        "--until", "before", type=Moment(), help="Only calls that started at or before this time of the recording."
+        "--until", "before", type=TimeOffset(), help="Only calls that started at or before this time of the recording."
     ),
     click.option(
         "--through", metavar="TEXT", help="Only calls whose stack contains TEXT in a function or file, or FILE:LINE."

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from framedex.binaries import Contents, KeptBinaries, state_of
+from framedex.binaries import BinaryStore, DigestCache, state_of
 from framedex.captures import (
     Cell,
     captures_of_run,
@@ -28,7 +28,7 @@ from framedex.captures import (
 )
 from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.launching.options import check_mock
-from framedex.commands.launching.outcome import Outcome, RecorderReport
+from framedex.commands.launching.outcome import Outcome, RecorderEventFile
 from framedex.commands.launching.runtimes import LEGACY_JAXLIB, Plugin, Runtime
 from framedex.commands.launching.supervision import supervise
 from framedex.errors import FramedexError
@@ -125,7 +125,7 @@ def launch(parameters: Launch) -> Outcome:
     captures = absolute(parameters.captures or project_captures_folder(working_folder()))
     _make_captures_folder(captures)
     run_id = uuid.uuid4().hex
-    with RecorderReport() as report:
+    with RecorderEventFile() as report:
         environment = _program_environment(parameters, captures, run_id) | report.variables()
         try:
             with supervise([parameters.python, *parameters.arguments], environment) as process:
@@ -167,11 +167,11 @@ def _store_binaries(captures: Iterable[Path]) -> None:
 
     The hashes identify a binary at any path. Indexing reads the copies if pip or a build has replaced a binary.
     """
-    contents = Contents()
+    contents = DigestCache()
     digests: dict[Path, str] = {}
 
     def digest(path: Path, state: BinaryState) -> str:
-        found = contents.of(path) if state_of(path) == state else ""
+        found = contents.digest_of(path) if state_of(path) == state else ""
         if found:
             digests[path] = found
         return found
@@ -179,7 +179,7 @@ def _store_binaries(captures: Iterable[Path]) -> None:
     for capture in captures:
         with suppress(OSError):  # without a hash, names are marked if the binary at that path was replaced
             write_digests(capture, digest)
-    kept = KeptBinaries()
+    kept = BinaryStore()
     for path, found in digests.items():
         kept.keep(path, found)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from framedex.commands.launching.runtimes import Runtime
 
 
-class Bytes(click.ParamType[int]):
+class ByteSize(click.ParamType[int]):
     """A positive number of bytes: `1048576`, `512MiB`, `16GB`."""
 
     name = "bytes"
@@ -41,7 +41,7 @@ _RECORDING_OPTIONS = (
     click.option("--sample", type=click.IntRange(1), metavar="N", help="Record every Nth call of each thread."),
     click.option(
         "--limit",
-        type=Bytes(),
+        type=ByteSize(),
         metavar="BYTES",
         help="Stop recording at this size, such as 1GiB. Counts blocks of 256 KiB, at least one per thread.",
     ),
@@ -143,7 +143,7 @@ _MACHINE_OPTIONS = (
     ),
     click.option("--host-id", type=click.IntRange(0), metavar="I", help="The simulated host. Default: 0."),
     click.option("--slices", type=click.IntRange(1), metavar="N", help="Simulate N slices of that shape."),
-    click.option("--hbm", type=Bytes(), help="Memory per device, such as 512MiB. Default: that of the kind."),
+    click.option("--hbm", type=ByteSize(), help="Memory per device, such as 512MiB. Default: that of the kind."),
     click.option(
         "--fail", multiple=True, metavar="RULE", help="Inject a failure: 'PJRT_Client_Compile:2=INTERNAL', 'device:1'."
     ),

@@ -23,7 +23,7 @@ from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.launching.runtimes import Plugin
 from framedex.commands.output.proposals import format_command
 from framedex.errors import FramedexError
-from framedex.model import Stops
+from framedex.model import StopReasons
 from framedex.plaintext import printable
 from framedex.words import count, signal_name
 
@@ -41,7 +41,7 @@ class RecorderEvents:
     cells: Mapping[int, Sequence[Cell]] = field(default_factory=dict)
 
 
-class RecorderReport:
+class RecorderEventFile:
     """A memory file for the events of recorders, as a context manager. Without memfd support there are no events."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class RecorderReport:
         except OSError:
             self._file = None
 
-    def __enter__(self) -> RecorderReport:
+    def __enter__(self) -> RecorderEventFile:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -85,7 +85,7 @@ def _parse_cells(entries: Iterable[bytes]) -> dict[int, list[Cell]]:
             cell = Cell(str(fields["file"]), f"In[{number}]", str(fields["text"]), str(fields["notebook"]))
         except (ValueError, LookupError, TypeError):
             continue
-        cells_by_pid.setdefault(pid, {})[cell.recorded] = cell
+        cells_by_pid.setdefault(pid, {})[cell.recorded_name] = cell
     return {pid: list(cells.values()) for pid, cells in cells_by_pid.items()}
 
 
@@ -133,7 +133,7 @@ class Outcome:
         return f"{ended}recorded {counted} in {where}{more}. Next: {self._next_command()}"
 
     def _missing_lines(self, counts: Iterable[RecordCounts]) -> Iterator[str]:
-        stops = reduce(or_, (each.stops for each in counts), Stops())
+        stops = reduce(or_, (each.stops for each in counts), StopReasons())
         if stops:
             yield f"NOT ALL CALLS ARE RECORDED. {stopped_early(stops)}"
         if self.captures and self.events.failures:

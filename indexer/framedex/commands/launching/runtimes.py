@@ -163,7 +163,7 @@ def _check_library_file(path: Path) -> None:
 
 def _why_not_a_plugin(path: Path) -> str:
     """The reason why a file cannot be a plug-in, without loading it; empty if it can."""
-    from elftools.common.exceptions import ELFError  # imported late: the mock, which most programs use, needs no check
+    from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
     from elftools.elf.sections import SymbolTableSection
 

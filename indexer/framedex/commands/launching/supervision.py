@@ -94,32 +94,41 @@ def supervise(
             is_stop_pending = False
             os.kill(os.getpid(), signal.SIGSTOP)
 
+    with _wakeup_pipe() as signals:
+        handlers = {number: signal.signal(number, forward) for number in forwarded}
+        handlers[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, stop_with_program)
+        ignores_ends = handlers[signal.SIGCHLD] is signal.SIG_IGN
+        try:
+            process = subprocess.Popen(  # noqa: TID251
+                command, env=environment, cwd=folder, preexec_fn=_ignore_child_ends if ignores_ends else None
+            )
+            signal_witness.guard(process.pid)
+            for number in early_signals:
+                forward(number)
+            yield SupervisedProcess(process, signals)
+        except BaseException:
+            if process is not None:
+                process.kill()
+            raise
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, signal.SIG_DFL if handler is None else handler)
+            signal_witness.stop()
+
+
+@contextmanager
+def _wakeup_pipe() -> Iterator[int]:
+    """Yield the read end of a pipe to which Python writes a byte for each signal while the block lasts."""
     signals, wakeup = os.pipe()
     for descriptor in (signals, wakeup):
         os.set_blocking(descriptor, False)
     wakeup_before = signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
-    handlers = {number: signal.signal(number, forward) for number in forwarded}
-    handlers[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, stop_with_program)
-    ignores_ends = handlers[signal.SIGCHLD] is signal.SIG_IGN
     try:
-        process = subprocess.Popen(  # noqa: TID251
-            command, env=environment, cwd=folder, preexec_fn=_ignore_child_ends if ignores_ends else None
-        )
-        signal_witness.guard(process.pid)
-        for number in early_signals:
-            forward(number)
-        yield SupervisedProcess(process, signals)
-    except BaseException:
-        if process is not None:
-            process.kill()
-        raise
+        yield signals
     finally:
-        for number, handler in handlers.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
         signal.set_wakeup_fd(wakeup_before)
         for descriptor in (signals, wakeup):
             os.close(descriptor)
-        signal_witness.stop()
 
 
 def _is_forwarded(number: int) -> bool:

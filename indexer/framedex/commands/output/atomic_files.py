@@ -51,7 +51,7 @@ def format_total_size(*paths: Path) -> str:
 
 @contextmanager
 def _open_replacement(path: Path) -> Iterator[IO[bytes]]:
-    import tempfile  # imported late: few verbs write a file
+    import tempfile
 
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)

@@ -16,7 +16,7 @@ import click
 
 from framedex import words
 from framedex.plaintext import truncate
-from framedex.progress import Advance, Progress, Silence
+from framedex.progress import AdvanceCallback, Progress, SilentProgress
 
 _COUNTS_WIDTH = 40  # columns for the counts, the remaining time, and a short bar
 _STEPS = 200  # drawings of a bar at most: drawing takes longer than reading a small file
@@ -29,12 +29,12 @@ _UP_AND_ERASE = "\x1b[A\x1b[2K"
 @contextmanager
 def progress_on_terminal() -> Iterator[Progress]:
     """Yield a progress listener that draws bars if stderr is a terminal, and is silent otherwise."""
-    yield _BarProgress() if _can_draw_bars() else Silence()
+    yield _BarProgress() if _can_draw_bars() else SilentProgress()
 
 
 def query_progress() -> Progress:
     """A progress listener for queries, which are usually fast: it draws a bar after one second."""
-    return _DelayedBarProgress() if _can_draw_bars() else Silence()
+    return _DelayedBarProgress() if _can_draw_bars() else SilentProgress()
 
 
 def is_output_live() -> bool:
@@ -54,14 +54,14 @@ def _can_draw_bars() -> bool:
 
 class _BarProgress:
     @contextmanager
-    def task(self, description: str, total: int | None) -> Iterator[Advance]:
+    def task(self, description: str, total: int | None) -> Iterator[AdvanceCallback]:
         """Draw a bar for the duration of the work."""
         steps = _UNCOUNTED_STEP if total is None else max(total // _STEPS, 1)
         with self.bar(description, total, steps, time.monotonic()) as advance:
             yield advance
 
     @contextmanager
-    def bar(self, description: str, total: int | None, steps: int, began: float) -> Iterator[Advance]:
+    def bar(self, description: str, total: int | None, steps: int, began: float) -> Iterator[AdvanceCallback]:
         """Draw a bar of work that began at `began` (monotonic seconds), and redraw it every `steps` steps.
 
         The remaining time is omitted in a narrow terminal.
@@ -98,19 +98,19 @@ class _BarProgress:
         click.echo(text, err=True)
 
 
-class _DelayedBarProgress(Silence):
+class _DelayedBarProgress(SilentProgress):
     """A progress listener that draws a bar for work that takes more than one second.
 
     It redraws by the clock, because steps may have any duration.
     """
 
     @contextmanager
-    def task(self, description: str, total: int | None) -> Iterator[Advance]:
+    def task(self, description: str, total: int | None) -> Iterator[AdvanceCallback]:
         """Draw a bar after one second."""
         began = time.monotonic()
         due = began + _FIRST_DRAWING_S
         done, calls_done = 0, 0
-        bar: Advance | None = None
+        bar: AdvanceCallback | None = None
         with ExitStack() as stack:
 
             def advance(amount: int, /, calls: int = 0) -> None:

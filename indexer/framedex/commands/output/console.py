@@ -35,7 +35,7 @@ def fit_line(line: Line, terminal: Terminal) -> Iterator[Line]:
     if _length(line) <= width:
         yield line
     else:
-        yield from _broken(line, width)
+        yield from _break_line(line, width)
 
 
 def _length(line: Line) -> int:
@@ -62,15 +62,15 @@ def _short_path(path: str, width: int) -> str:
     return path
 
 
-def _broken(line: Line, width: int) -> Iterator[Line]:
+def _break_line(line: Line, width: int) -> Iterator[Line]:
     parts = _parts(line)
     indent = _indent(parts, width)
     row: list[Span] = []
     for part in parts:
         is_text = all(span.link is None for span in part)
-        if row and _length((*row, *part)) > width and not (is_text and _length(_stripped(part)) > width - indent):
+        if row and _length((*row, *part)) > width and not (is_text and _length(_strip_part(part)) > width - indent):
             yield tuple(row)
-            row = [Span(" " * indent), *_stripped(part)]
+            row = [Span(" " * indent), *_strip_part(part)]
         else:
             row.extend(part)
         while _length(tuple(row)) > width and (split := _split_words(tuple(row), width, indent)):
@@ -104,7 +104,7 @@ def _parts(line: Line) -> list[Line]:
     return [tuple(part) for part in parts]
 
 
-def _stripped(part: Line) -> Line:
+def _strip_part(part: Line) -> Line:
     first, *rest = part
     return (replace(first, text=first.text.lstrip(" ")), *rest)
 
@@ -133,7 +133,7 @@ def _split_words(row: Line, width: int, indent: int) -> tuple[Line, Line] | None
         return None
     index, offset = best
     before = (*row[:index], replace(row[index], text=row[index].text[:offset]))
-    after = _stripped((replace(row[index], text=row[index].text[offset:]), *row[index + 1 :]))
+    after = _strip_part((replace(row[index], text=row[index].text[offset:]), *row[index + 1 :]))
     return before, (Span(" " * indent), *after)
 
 
@@ -145,14 +145,14 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 def print_error(error: FramedexError) -> None:
     """Print an error and its remedy."""
     for number, line in enumerate(error.message.split("\n")):
-        _say(f"  {line}" if number else f"framedex: {line}")
+        _print_note(f"  {line}" if number else f"framedex: {line}")
     for line in error.remedy.split("\n") if error.remedy else ():
-        _say(f"  {line}")
+        _print_note(f"  {line}")
 
 
 def note(text: str) -> None:
     """Print a remark that is not part of the result."""
-    _say(text)
+    _print_note(text)
 
 
 def exit_nothing_found(text: str) -> NoReturn:
@@ -161,8 +161,8 @@ def exit_nothing_found(text: str) -> NoReturn:
     raise click.exceptions.Exit(1)
 
 
-def _say(text: str) -> None:
-    terminal = Terminal.of(sys.stderr.isatty(), os.environ)
+def _print_note(text: str) -> None:
+    terminal = Terminal.detect(sys.stderr.isatty(), os.environ)
     for row in fit_line(note_line(text), terminal):
         with suppress(OSError):  # the disk is full, or stderr is closed: there is no other channel
             click.echo(paint(row, Terminal(colors=False, links=False)), err=True)

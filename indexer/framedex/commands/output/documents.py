@@ -86,18 +86,18 @@ from framedex.commands.output.terminal import source_is_here
 from framedex.errortext import error_name
 
 if TYPE_CHECKING:
-    from framedex.budgets.model import Verdict
+    from framedex.budgets.model import BudgetVerdict
     from framedex.ffi.model import FfiRegistration, FfiTarget
     from framedex.folders import CaptureFolder
-    from framedex.ingest import Report
-    from framedex.ingest.imports import Imported
+    from framedex.ingest import IndexingReport
+    from framedex.ingest.imports import ImportedFile
     from framedex.model import (
-        AnswerOf,
+        AnswerScope,
+        CallEdge,
         CallRow,
         CaptureRow,
         Compiles,
         DeviceMemory,
-        Edge,
         FfiSite,
         Finding,
         FrameRow,
@@ -106,7 +106,7 @@ if TYPE_CHECKING:
         LineSummary,
         LinkedCalls,
         Location,
-        Nearby,
+        NearestLines,
         ProgramMark,
         ProgramRun,
         ProgramUse,
@@ -115,7 +115,7 @@ if TYPE_CHECKING:
         StaticCallers,
         Trace,
         Transfers,
-        Waiting,
+        WaitsAndLoops,
     )
     from framedex.model.totals import ProfiledRun, ProfileTotals
 
@@ -130,9 +130,16 @@ def capture_document(capture: CaptureRow) -> Document:
     }
 
 
-def captures_document(captures: Sequence[CaptureRow], folders: Mapping[int, CaptureFolder]) -> Document:
-    """The captures of an index, with the state of their folders; `folders` is by capture id."""
-    return {"captures": [capture_document(each) | {"folder": asdict(folders[each.id])} for each in captures]}
+def captures_document(captures: Sequence[CaptureRow], folders: Mapping[str, CaptureFolder]) -> Document:
+    """The captures of an index, with the state of their folders; `folders` is by path.
+
+    The id of a capture that is not indexed is null.
+    """
+    return {
+        "captures": [
+            capture_document(each) | {"id": each.id or None, "folder": asdict(folders[each.path])} for each in captures
+        ]
+    }
 
 
 def call_documents(calls: Iterable[CallRow], lines: Mapping[int, PythonLine] | None) -> Iterator[Document]:
@@ -145,13 +152,18 @@ def call_documents(calls: Iterable[CallRow], lines: Mapping[int, PythonLine] | N
         yield document
 
 
-def answer_document(answer: AnswerOf) -> Document:
+def answer_document(answer: AnswerScope) -> Document:
     """The captures that an answer counts, and the rule that chose them."""
     captures = [capture_document(each) for each in answer.captures]
     return {"captures": captures, "capture": captures[-1] if captures else None, "counted": answer.counted.value}
 
 
-def imports_document(path: Path, imported: Sequence[Imported]) -> Document:
+def _device_answer_document(answer: AnswerScope) -> Document:
+    """The answer's captures, and the ids of those from the mock TPU, whose device times are those of its CPU."""
+    return {**answer_document(answer), "on_mock": list(answer.on_mock)}
+
+
+def imports_document(path: Path, imported: Sequence[ImportedFile]) -> Document:
     """Imported files with their captures; `report` is null for a file that was imported before."""
     return {
         "index": str(path),
@@ -166,16 +178,18 @@ def imports_document(path: Path, imported: Sequence[Imported]) -> Document:
     }
 
 
-def summary_document(answer: AnswerOf, totals: Sequence[FunctionTotals], profiles: Sequence[ProfileTotals]) -> Document:
+def summary_document(
+    answer: AnswerScope, totals: Sequence[FunctionTotals], profiles: Sequence[ProfileTotals]
+) -> Document:
     """Totals of calls by function, and the samples of imported profiles."""
     return {
-        **answer_document(answer),
+        **_device_answer_document(answer),
         "functions": [asdict(each) for each in totals],
         "profiles": [asdict(each) for each in profiles],
     }
 
 
-def compiles_document(answer: AnswerOf, rows: Iterable[Compiles]) -> Document:
+def compiles_document(answer: AnswerScope, rows: Iterable[Compiles]) -> Document:
     """Compilations by line."""
     return {**answer_document(answer), "compiles": [_compiles_row(row) for row in rows]}
 
@@ -185,29 +199,29 @@ def _compiles_row(row: Compiles) -> Document:
     return asdict(row) | {"changes": changes}
 
 
-def transfers_document(answer: AnswerOf, rows: Iterable[Transfers]) -> Document:
+def transfers_document(answer: AnswerScope, rows: Iterable[Transfers]) -> Document:
     """Transfers by line."""
     return {
-        **answer_document(answer),
+        **_device_answer_document(answer),
         "transfers": [asdict(row) | {"direction": row.direction.value} for row in rows],
     }
 
 
-def memory_document(answer: AnswerOf, devices: Iterable[DeviceMemory], limit: int) -> Document:
+def memory_document(answer: AnswerScope, devices: Iterable[DeviceMemory], limit: int) -> Document:
     """Device memory by line, at most `limit` lines per device (0: all)."""
     device_documents = []
     for device in devices:
         document = asdict(device)
         document["lines"] = document["lines"][: limit or None]
         device_documents.append({**document, "line_count": len(device.lines)})
-    return {**answer_document(answer), "devices": device_documents}
+    return {**_device_answer_document(answer), "devices": device_documents}
 
 
-def waits_document(answer: AnswerOf, found: Waiting, limit: int) -> Document:
+def waits_document(answer: AnswerScope, found: WaitsAndLoops, limit: int) -> Document:
     """Waits by line, at most `limit` lines (0: all), and all loops."""
     lines = [asdict(row) | {"how": row.how.value} for row in found.lines[: limit or None]]
     return {
-        **answer_document(answer),
+        **_device_answer_document(answer),
         **{"recorded": found.recorded, "device": found.device, "line_count": len(found.lines)},
         **{"lines": lines, "loops": [asdict(loop) for loop in found.loops]},
         **{"unseen": found.unseen, "unseen_times": found.unseen_times, "unseen_call": found.unseen_call},
@@ -216,7 +230,7 @@ def waits_document(answer: AnswerOf, found: Waiting, limit: int) -> Document:
 
 
 def check_document(
-    answer: AnswerOf, findings: Sequence[Finding], unjudged: Sequence[str], verdicts: Iterable[Verdict] = ()
+    answer: AnswerScope, findings: Sequence[Finding], unjudged: Sequence[str], verdicts: Iterable[BudgetVerdict] = ()
 ) -> Document:
     """The findings of captures, and the verdict on each budget."""
     return {
@@ -227,12 +241,12 @@ def check_document(
             {
                 "about": verdict.budget.subject.value,
                 "text": verdict.budget.text,
-                "most": verdict.budget.most,
+                "most": verdict.budget.limit,
                 "is_kept": verdict.is_kept,
-                "fits": verdict.fits,
-                "found": verdict.most,
+                "fits": verdict.matches,
+                "found": verdict.largest_amount,
                 "problem": verdict.problem,
-                "doubt": verdict.doubt,
+                "doubt": verdict.missing_data,
             }
             for verdict in verdicts
         ],
@@ -257,7 +271,7 @@ def trace_document(trace: Trace, profiled: ProfiledRun | None) -> Document:
     }
 
 
-def ffi_document(answer: AnswerOf, targets: Sequence[FfiTarget]) -> Document:
+def ffi_document(answer: AnswerScope, targets: Sequence[FfiTarget]) -> Document:
     """The FFI targets of captures."""
     return {
         **answer_document(answer),
@@ -276,7 +290,7 @@ def ffi_document(answer: AnswerOf, targets: Sequence[FfiTarget]) -> Document:
 
 
 def where_document(
-    answer: AnswerOf,
+    answer: AnswerScope,
     path: str,
     line: int | None,
     counts: dict[int, int],
@@ -298,7 +312,7 @@ def where_document(
 
 
 def programs_document(
-    uses: Sequence[ProgramUse], runs: Sequence[ProgramRun], marks: Sequence[ProgramMark], near: Nearby | None
+    uses: Sequence[ProgramUse], runs: Sequence[ProgramRun], marks: Sequence[ProgramMark], nearest: NearestLines | None
 ) -> Document:
     """The programs that contain a line or run from it, or the lines of a file that are in programs."""
     return {
@@ -313,12 +327,14 @@ def programs_document(
         ],
         "runs": [asdict(run) for run in runs],
         "program_lines": [asdict(mark) for mark in marks],
-        "nearby": None if near is None else asdict(near),
+        "nearby": None if nearest is None else asdict(nearest),
     }
 
 
 def callers_document(
-    answer: AnswerOf, groups: Sequence[tuple[FunctionRow, Sequence[Edge]]], static: Mapping[int, StaticCallers | None]
+    answer: AnswerScope,
+    groups: Sequence[tuple[FunctionRow, Sequence[CallEdge]]],
+    static: Mapping[int, StaticCallers | None],
 ) -> Document:
     """The callers of each function, with callers that appear only in sources under `static`."""
     return {
@@ -335,7 +351,7 @@ def _static_callers(found: StaticCallers | None) -> Document | None:
     return None if found is None else asdict(found)
 
 
-def callees_document(answer: AnswerOf, groups: Sequence[tuple[FunctionRow, Sequence[Edge]]]) -> Document:
+def callees_document(answer: AnswerScope, groups: Sequence[tuple[FunctionRow, Sequence[CallEdge]]]) -> Document:
     """The functions that each function called."""
     return {
         **answer_document(answer),
@@ -346,7 +362,7 @@ def callees_document(answer: AnswerOf, groups: Sequence[tuple[FunctionRow, Seque
     }
 
 
-def index_document(path: Path, report: Report) -> Document:
+def index_document(path: Path, report: IndexingReport) -> Document:
     """The report of a run of `framedex index`."""
     return {
         "index": str(path),
@@ -360,7 +376,7 @@ def index_document(path: Path, report: Report) -> Document:
     }
 
 
-def _edge_document(edge: Edge, other: FunctionRow) -> Document:
+def _edge_document(edge: CallEdge, other: FunctionRow) -> Document:
     return {"function": asdict(other), "calls": edge.calls, "sites": [asdict(site) for site in edge.sites]}
 
 
@@ -377,7 +393,7 @@ def _site_document(site: FfiSite) -> Document:
 
 
 def _registration_document(registration: FfiRegistration) -> Document:
-    from framedex.ffi.signatures import jax_platform_name  # imported late: only FFI documents need it
+    from framedex.ffi.signatures import jax_platform_name
 
     return asdict(registration) | {"platform": jax_platform_name(registration.platform)}
 

@@ -8,20 +8,20 @@ from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
 from framedex.commands.output.terminal import Line, Span, Terminal, paint, place_line, source_is_here
-from framedex.lazy import Recall
-from framedex.model import How, Location
+from framedex.lazy import TextCache
+from framedex.model import Location, LocationEvidence
 from framedex.releases.statements import StatedReleases
-from framedex.text_stacks.model import Format, PartKind, TextFrame
+from framedex.text_stacks.model import PartKind, StackFormat, TextFrame
 from framedex.text_stacks.source_lookup.frame_context import is_inlined_in
 
 if TYPE_CHECKING:
-    from framedex.text_stacks.source_lookup.frame_context import Found
+    from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 
 _MOST_FRAMES = 16  # per line
 _MOST_CANDIDATES = 3
 
 # VS Code and JetBrains detect these formats themselves, and get no other links: see `Terminal`.
-_FILE_LINES = frozenset({Format.PYTHON, Format.FAULTHANDLER, Format.PYSTACK})
+_FILE_LINES = frozenset({StackFormat.PYTHON, StackFormat.FAULTHANDLER, StackFormat.PYSTACK})
 
 
 class KnownSources(Protocol):
@@ -43,7 +43,7 @@ class SourceNotes:
 
     def __init__(
         self,
-        find: Callable[[TextFrame, TextFrame | None], Found],
+        find: Callable[[TextFrame, TextFrame | None], FoundFrame],
         terminal: Terminal,
         encoding: str,
         releases: StatedReleases | None = None,
@@ -59,7 +59,7 @@ class SourceNotes:
         self._terminal = terminal
         self._encoding = encoding
         self._arrow = " → " if _is_encodable("→", encoding) else " -> "
-        self._texts: Recall[Hashable, str] = Recall()
+        self._texts: TextCache[Hashable, str] = TextCache()
 
     def cached_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
         """The note on the frames of a line if it is cached; otherwise None.
@@ -81,7 +81,7 @@ class SourceNotes:
     def depends_on_name(self, frame: TextFrame) -> bool:
         """Whether a frame can be found only by its path or function name, because it has no offset in a binary."""
         is_in_binary = frame.offset is not None or frame.function_offset is not None
-        return self._known is not None and not is_in_binary and frame.format is not Format.PY_SPY
+        return self._known is not None and not is_in_binary and frame.format is not StackFormat.PY_SPY
 
     def is_unresolvable(self, path: str) -> bool:
         """Whether a path has neither a matching file nor a public address."""
@@ -102,7 +102,7 @@ class SourceNotes:
         callee = (_note_key(inward), is_inlined) if inward is not None and frame.place is None else None
         return self._releases.count, _note_key(frame), callee
 
-    def _line(self, found: Found) -> Line:
+    def _line(self, found: FoundFrame) -> Line:
         shows_file = _shows_file(found)
         if shows_file and (_shows_path_and_line(found.frame) or self._is_linked_by_editor(found.frame)):
             return ()
@@ -155,7 +155,7 @@ def _note_key(frame: TextFrame) -> Hashable:
         frame.function_offset,
         frame.build_id,
         frame.is_return_address,
-        frame.labels if frame.format is Format.TRACE else (),
+        frame.labels if frame.format is StackFormat.TRACE else (),
         _shows_path_and_line(frame),
     )
 
@@ -167,12 +167,12 @@ def _shows_path_and_line(frame: TextFrame) -> bool:
     return path is not None and line is not None and (line.line, line.start) == (path.line, path.end + 1)
 
 
-def _shows_file(found: Found) -> bool:
+def _shows_file(found: FoundFrame) -> bool:
     """Whether the path in the text leads from the working folder to the file that was found, with the same line."""
     place, location = found.frame.place, found.location
     if place is None or location is None or found.candidates or place.line != location.line:
         return False
-    if location.how is How.DOUBTFUL or location.how is How.FOLLOWED:
+    if location.how is LocationEvidence.DOUBTFUL or location.how is LocationEvidence.FOLLOWED:
         return False
     try:
         return source_is_here(location) and os.path.realpath(place.path) == os.path.realpath(location.path)
@@ -181,15 +181,15 @@ def _shows_file(found: Found) -> bool:
         return False
 
 
-def _can_be_opened(place: Location) -> bool:
-    return place.url is not None or source_is_here(place)
+def _can_be_opened(location: Location) -> bool:
+    return location.url is not None or source_is_here(location)
 
 
-def _alternative_spans(places: Sequence[Location]) -> Line:
+def _alternative_spans(locations: Sequence[Location]) -> Line:
     """The candidate locations, joined by "or", with the labels only after the last one."""
-    shown = places[:_MOST_CANDIDATES]
+    shown = locations[:_MOST_CANDIDATES]
     if not shown:
         return ()
     alternatives = chain.from_iterable((*place_line(place, []), Span(" or ")) for place in shown[:-1])
-    more = len(places) - len(shown)
+    more = len(locations) - len(shown)
     return (*alternatives, *place_line(shown[-1]), *((Span(f" and {more} more"),) if more else ()))

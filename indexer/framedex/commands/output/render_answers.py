@@ -10,19 +10,20 @@ from framedex import words
 from framedex.capturetext import all_problems, is_of_samples
 from framedex.commands.output.proposals import proposal_line, trace_command
 from framedex.commands.output.terminal import Line, Span, place_line, text_line
-from framedex.model import How
+from framedex.model import LocationEvidence
 from framedex.model.metadata import SHARED_FORMAT
 from framedex.placetext import caller_doubt, release_labels, stale_labels
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.folders import CaptureFolder
-    from framedex.index.write.records import Totals
-    from framedex.ingest import Report
-    from framedex.ingest.imports import Imported
+    from framedex.index.write.records import FrameTotals
+    from framedex.ingest import IndexingReport
+    from framedex.ingest.imports import ImportedFile
+    from framedex.ingest.source_maps import ImportedMap
     from framedex.model import (
+        CallEdge,
         CaptureRow,
-        Edge,
         FunctionRow,
         LineSummary,
         LinkedCalls,
@@ -32,15 +33,19 @@ if TYPE_CHECKING:
     )
 
 
-def capture_lines(captures: Sequence[CaptureRow], folders: Mapping[int, CaptureFolder]) -> Iterator[Line]:
-    """One line per capture, with the state of its folder (`folders` is by id) and its problems below."""
+def capture_lines(captures: Sequence[CaptureRow], folders: Mapping[str, CaptureFolder]) -> Iterator[Line]:
+    """One line per capture, with the state of its folder (`folders` is by path) and its problems below.
+
+    A capture that is not indexed has no id.
+    """
     for capture in captures:
-        folder = folders[capture.id]
+        folder = folders[capture.path]
         state = f"{words.size(folder.size)}{', kept' if folder.is_kept else ''}" if folder.is_here else "gone"
         noun = "sample" if is_of_samples(capture.metadata_text) else "call"
+        content = f"{words.count(capture.calls, noun)}, {words.count(capture.stacks, 'stack')}"
         yield (
-            Span(f"{capture.id:>3}  {words.clock(capture.started)}  ", "head"),
-            Span(f"{words.count(capture.calls, noun)}, {words.count(capture.stacks, 'stack')}, {state}  "),
+            Span(f"{capture.id or '-':>3}  {words.clock(capture.started)}  ", "head"),
+            Span(f"{content if capture.id else 'not indexed'}, {state}  ", "" if capture.id else "error"),
             Span(f"{printable(capture.command)}  "),
             Span(printable(capture.path), "dim"),
         )
@@ -54,7 +59,7 @@ def problem_lines(problems: Sequence[str]) -> Iterator[Line]:
 
 
 def where_lines(
-    places: Mapping[int, Location],
+    locations: Mapping[int, Location],
     counts: Mapping[int, int],
     summary: LineSummary | None,
     callers: Mapping[tuple[FunctionRow, Location | None], int],
@@ -64,13 +69,13 @@ def where_lines(
 ) -> Iterator[Line]:
     """The recorded lines of a file, or the calls through one line with their callers, and the stacks.
 
-    `places` are the locations of these lines. `linked` are calls that the line dispatched on threads without Python;
+    `locations` are the locations of these lines. `linked` are calls that the line dispatched on threads without Python;
     their stacks do not contain the line. At most `limit` functions are shown, longest total first.
     """
     for line, calls in sorted(counts.items()):
-        yield (*place_line(places[line]), Span(f"  {words.count(calls, 'call')}"))
+        yield (*place_line(locations[line]), Span(f"  {words.count(calls, 'call')}"))
     if summary is not None:
-        yield from _line_summary_lines(places, summary, callers, limit)
+        yield from _line_summary_lines(locations, summary, callers, limit)
     if hits:
         yield ()
         has_times = any(hit.total_duration for hit in hits)
@@ -95,7 +100,7 @@ def where_lines(
         )
 
 
-def relation_lines(function: FunctionRow, edges: Sequence[Edge], heading: str, *, inward: bool) -> Iterator[Line]:
+def relation_lines(function: FunctionRow, edges: Sequence[CallEdge], heading: str, *, inward: bool) -> Iterator[Line]:
     """A function with its callers and call lines, or with its callees if `inward`."""
     yield (Span(printable(function.name), "head"), *_location_spans(function.location))
     if not edges:
@@ -135,15 +140,15 @@ def static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
 
 
 def _line_summary_lines(
-    places: Mapping[int, Location],
+    locations: Mapping[int, Location],
     summary: LineSummary,
     callers: Mapping[tuple[FunctionRow, Location | None], int],
     limit: int,
 ) -> Iterator[Line]:
-    labels = [how.value for how in summary.hows if how is not How.EXACT]
+    labels = [how.value for how in summary.hows if how is not LocationEvidence.EXACT]
     if summary.line not in summary.frame_lines:
         labels.append(f"the statement on line {summary.line}")
-    place, *others = (places[line] for line in summary.frame_lines)
+    place, *others = (locations[line] for line in summary.frame_lines)
     yield (
         *place_line(place, [*labels, *release_labels(place), *stale_labels(place)]),
         Span(f"  {words.count(summary.calls, 'call')}, {words.duration(summary.total_duration)} in all"),
@@ -171,7 +176,7 @@ def _location_spans(location: Location | None) -> Line:
 _MOST_PROBLEMS = 10
 
 
-def report_lines(report: Report) -> Iterator[Line]:
+def report_lines(report: IndexingReport) -> Iterator[Line]:
     """The report of `framedex index`: captures, sources, named frames and problems."""
     for capture in report.captures:
         remark = " (read again: it has grown)" if capture.grown else ""
@@ -207,7 +212,7 @@ def report_lines(report: Report) -> Iterator[Line]:
     yield from _totals_lines(report.totals)
 
 
-def import_lines(imported: Sequence[Imported]) -> Iterator[Line]:
+def import_lines(imported: Sequence[ImportedFile]) -> Iterator[Line]:
     """The imported files, their contents, and problems."""
     for each in imported:
         title = f"{each.foreign.origin}: {each.foreign.format}, capture {each.capture}"
@@ -220,7 +225,7 @@ def import_lines(imported: Sequence[Imported]) -> Iterator[Line]:
         yield from _limited_problem_lines(each.report.problems)
 
 
-def _totals_lines(totals: Totals) -> Iterator[Line]:
+def _totals_lines(totals: FrameTotals) -> Iterator[Line]:
     if totals.native_frames:
         yield text_line(
             f"native frames: {totals.native_named:,} of {totals.native_frames:,} named;"
@@ -237,3 +242,18 @@ def _limited_problem_lines(problems: tuple[str, ...]) -> Iterator[Line]:
     yield from problem_lines(problems[:_MOST_PROBLEMS])
     if len(problems) > _MOST_PROBLEMS:
         yield text_line(f"     … {len(problems) - _MOST_PROBLEMS:,} more; --json lists all", "dim")
+
+
+def imported_map_lines(imported: ImportedMap) -> Iterator[Line]:
+    """An imported map, the map that it replaced, and whether its lines may differ from those of its commit."""
+    replaced = imported.replaced
+    yield text_line(f"{imported.info.prefix[:-1]}: {format_counts(imported.files, imported.definitions)}")
+    if replaced is not None:
+        yield text_line(f"     replaced: {'the same commit' if replaced == imported.info else replaced.prefix[:-1]}")
+    if imported.info.is_dirty:
+        yield text_line("     ! exported from changed files: lines may differ from those of the commit", "error")
+
+
+def format_counts(files: int, definitions: int) -> str:
+    """The size of a source map in words."""
+    return f"{words.count(files, 'file')}, {words.count(definitions, 'definition')}"

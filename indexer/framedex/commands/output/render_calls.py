@@ -24,7 +24,7 @@ _LONGEST_SEQUENCE = 256  # calls: about one step of a training loop
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RepeatedCalls:
     """A sequence of calls that was repeated `times` times in a row; `calls` are those of the first repetition.
 
     `mean_durations` are in nanoseconds, one per call of the sequence; -1 if one of the calls never returned.
@@ -35,12 +35,12 @@ class Run:
     mean_durations: tuple[int, ...]
 
 
-def single_runs(calls: Iterable[CallRow]) -> Iterator[Run]:
+def single_runs(calls: Iterable[CallRow]) -> Iterator[RepeatedCalls]:
     """Yield one run per call."""
-    return (Run((call,), 1, (call.duration,)) for call in calls)
+    return (RepeatedCalls((call,), 1, (call.duration,)) for call in calls)
 
 
-def find_runs(calls: Iterable[CallRow]) -> Iterator[Run]:
+def find_runs(calls: Iterable[CallRow]) -> Iterator[RepeatedCalls]:
     """Yield the calls in order, with repeated sequences as one run: same functions, threads and outcomes.
 
     The next hundred thousand calls determine the sequence; all calls determine the number of repetitions.
@@ -52,7 +52,7 @@ def find_runs(calls: Iterable[CallRow]) -> Iterator[Run]:
         length = _repeated_length(keys)
         first = tuple(islice(look_ahead, length))
         expected = tuple(islice(keys, length))
-        means = [_Mean() for _ in first]
+        means = [_MeanDuration() for _ in first]
         repeated = 0
         while len(look_ahead) >= length and all(map(eq, keys, expected)):
             for mean in means:
@@ -60,7 +60,7 @@ def find_runs(calls: Iterable[CallRow]) -> Iterator[Run]:
                 keys.popleft()
             repeated += 1
             _refill(look_ahead, keys, remaining)
-        yield Run(first, repeated, tuple(mean.value for mean in means))
+        yield RepeatedCalls(first, repeated, tuple(mean.value for mean in means))
         _refill(look_ahead, keys, remaining)
 
 
@@ -90,7 +90,7 @@ def _repeated_length(keys: Sequence[object]) -> int:
     return best[0]
 
 
-class _Mean:
+class _MeanDuration:
     """The mean of durations; -1 if a call never returned."""
 
     def __init__(self) -> None:
@@ -122,7 +122,7 @@ _MOST_PROFILE_ROWS = 50  # functions of an imported profile
 
 
 def call_lines(
-    runs: Iterable[Run], captures: Sequence[CaptureRow], width: int | None = None, below: Below | None = None
+    runs: Iterable[RepeatedCalls], captures: Sequence[CaptureRow], width: int | None = None, below: Below | None = None
 ) -> Iterator[Line]:
     """Calls by time, nested ones indented; `below` returns lines to print below a call.
 
@@ -168,7 +168,7 @@ def call_lines(
         page, following = following, next(pages, [])
 
 
-def _pages(runs: Iterable[Run]) -> Iterator[list[Run]]:
+def _pages(runs: Iterable[RepeatedCalls]) -> Iterator[list[RepeatedCalls]]:
     remaining = iter(runs)
     while page := list(islice(remaining, _PAGE)):
         yield page
@@ -259,7 +259,7 @@ def _depths(calls: Iterable[CallRow], before: Mapping[int, int]) -> dict[int, in
     return depth
 
 
-def _call_cells(call: CallRow, run: Run, position: int) -> tuple[str, str, str, str]:
+def _call_cells(call: CallRow, run: RepeatedCalls, position: int) -> tuple[str, str, str, str]:
     duration = words.duration(run.mean_durations[position])
     approximate = "~" if run.times > 1 and call.duration >= 0 else ""
     return (
@@ -270,7 +270,7 @@ def _call_cells(call: CallRow, run: Run, position: int) -> tuple[str, str, str, 
     )
 
 
-def _marks(run: Run) -> list[str]:
+def _marks(run: RepeatedCalls) -> list[str]:
     """The marks beside the calls of a run: the number of repetitions, and a bracket over its lines."""
     if run.times == 1:
         return [""] * len(run.calls)

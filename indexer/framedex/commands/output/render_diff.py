@@ -34,7 +34,7 @@ from framedex.plaintext import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from framedex.diff.model import Branch, Differences, OfFunction, OfLine, OfLoop, Quantity, Side
+    from framedex.diff.model import Differences, DiffSide, FunctionDiff, LineDiff, LoopDiff, PathFrame, Quantity
     from framedex.model import PythonLine
 
 _LABEL = 8
@@ -55,7 +55,7 @@ def diff_lines(differences: Differences, limit: int) -> Iterator[Line]:
     yield from _function_lines(differences.functions, limit)
     for line in differences.lines[: limit or None]:
         yield ()
-        yield from _line_lines(line, limit)
+        yield from _line_diff_lines(line, limit)
     yield from hidden_rows_line(len(differences.lines) - limit if limit else 0, "line")
     for loop in differences.loops[: limit or None]:
         yield ()
@@ -63,7 +63,7 @@ def diff_lines(differences: Differences, limit: int) -> Iterator[Line]:
     yield from hidden_rows_line(len(differences.loops) - limit if limit else 0, "loop")
 
 
-def _function_lines(functions: Sequence[OfFunction], limit: int) -> Iterator[Line]:
+def _function_lines(functions: Sequence[FunctionDiff], limit: int) -> Iterator[Line]:
     if not functions:
         return
     yield ()
@@ -76,7 +76,7 @@ def _function_lines(functions: Sequence[OfFunction], limit: int) -> Iterator[Lin
     yield from hidden_rows_line(len(functions) - len(shown), "function", indent=2)
 
 
-def _line_lines(line: OfLine, limit: int) -> Iterator[Line]:
+def _line_diff_lines(line: LineDiff, limit: int) -> Iterator[Line]:
     yield from _place_lines(line.before, line.after)
     names = dict.fromkeys(each.name for each in line.quantities)
     for name in sorted(names, key=lambda each: each == _LAST_NAME):
@@ -108,7 +108,7 @@ def _quantity_lines(name: str, quantities: Sequence[Quantity], limit: int) -> It
     yield from hidden_rows_line(len(quantities) - limit if limit else 0, "number", indent=4)
 
 
-def _loop_lines(loop: OfLoop, limit: int) -> Iterator[Line]:
+def _loop_lines(loop: LoopDiff, limit: int) -> Iterator[Line]:
     yield (Span("loop of", "head"),)
     yield from _place_lines(loop.before, loop.after)
     for each in loop.quantities:
@@ -118,14 +118,17 @@ def _loop_lines(loop: OfLoop, limit: int) -> Iterator[Line]:
     yield from hidden_rows_line(len(loop.rounds) - limit if limit else 0, "round", indent=4)
 
 
-def _stack_path_lines(branches: Sequence[Branch], limit: int) -> Iterator[Line]:
+def _stack_path_lines(branches: Sequence[PathFrame], limit: int) -> Iterator[Line]:
     """The tree of stack paths that differ; frames without a fork between them share a row."""
     if not branches:
         return
     yield text_line("    stack paths (- only before, + only after)", "dim")
     found = split_runs(branches)
     for run in found[: limit or None]:
-        yield (Span(f"    {run.mark} {'  ' * run.forks}"), Span(printable(path_section_text(run)), _STYLES[run.mark]))
+        yield (
+            Span(f"    {run.mark} {'  ' * run.preceding_forks}"),
+            Span(printable(path_section_text(run)), _STYLES[run.mark]),
+        )
     yield from hidden_rows_line(len(found) - limit if limit else 0, "row", indent=4)
 
 
@@ -158,7 +161,7 @@ def diff_document(differences: Differences) -> Document:
     }
 
 
-def _side_document(side: Side) -> Document:
+def _side_document(side: DiffSide) -> Document:
     return {"index": side.index, **answer_document(side.answer), "versions": dict(side.versions)}
 
 
@@ -166,5 +169,5 @@ def _quantity_documents(quantities: Iterable[Quantity]) -> list[Document]:
     return [asdict(each) | {"about": each.about.value} for each in quantities]
 
 
-def _branch_document(branch: Branch) -> Document:
+def _branch_document(branch: PathFrame) -> Document:
     return asdict(branch)

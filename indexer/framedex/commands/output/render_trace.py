@@ -10,7 +10,16 @@ from framedex import words
 from framedex.calltext import arguments_as_recorded, arguments_in_brief, error_lines, objects_text
 from framedex.capturetext import why_cut_off, why_unmerged
 from framedex.commands.output.terminal import Line, Span, place_line, source_is_here, stated_line, text_line
-from framedex.model import FrameRow, How, Join, Language, LinkHow, Metadata, Role, SectionKind
+from framedex.model import (
+    FrameRole,
+    FrameRow,
+    Language,
+    LinkEvidence,
+    LocationEvidence,
+    Metadata,
+    SectionKind,
+    SiteEvidence,
+)
 from framedex.plaintext import printable
 from framedex.tracetext import frame_labels, recorded_labels, section_title
 
@@ -23,9 +32,13 @@ Frames = Callable[[Sequence[FrameRow], int | None], Iterator[Line]]
 _MAX_NAME_WIDTH = 72
 _MOST_OPS = 10
 _DISPATCH_REASONS = {
-    LinkHow.HANDED_OVER: "made no calls meanwhile, and was the first to receive the results",
-    LinkHow.BETWEEN: "the only thread without calls meanwhile; it made calls from these frames just before and after",
-    LinkHow.CANDIDATES: "one of the threads without calls meanwhile; it made calls from these frames before and after",
+    LinkEvidence.HANDED_OVER: "made no calls meanwhile, and was the first to receive the results",
+    LinkEvidence.BETWEEN: (
+        "the only thread without calls meanwhile; it made calls from these frames just before and after"
+    ),
+    LinkEvidence.CANDIDATES: (
+        "one of the threads without calls meanwhile; it made calls from these frames before and after"
+    ),
 }
 
 
@@ -34,8 +47,8 @@ def folded_frames(frames: Sequence[FrameRow], terminal_width: int | None = None)
 
     With a terminal width, names take at most half of it.
     """
-    width = _name_width([frame for frame in frames if frame.function.role is Role.CODE], terminal_width)
-    for is_code, run in groupby(frames, lambda frame: frame.function.role is Role.CODE):
+    width = _name_width([frame for frame in frames if frame.function.role is FrameRole.CODE], terminal_width)
+    for is_code, run in groupby(frames, lambda frame: frame.function.role is FrameRole.CODE):
         if is_code:
             for frame in run:
                 others = len(frame.candidates)
@@ -131,10 +144,12 @@ def profiled_lines(profiled: ProfiledRun, show_all: bool) -> Iterator[Line]:
         yield text_line(f"{'':13}and {words.count(left, 'more op')}: `--all` shows them", "dim")
 
 
-def _origin_line(join: Join, site: FfiSite) -> Line:
+def _origin_line(join: SiteEvidence, site: FfiSite) -> Line:
     """The ffi_call of a run, or a possible one, and the evidence for it."""
-    verb = "possibly called" if join is Join.AMBIGUOUS else "called"
-    known = {Join.SINGLE: " [single: the only possible one]", Join.AMBIGUOUS: " [ambiguous]"}.get(join, " [exact]")
+    verb = "possibly called" if join is SiteEvidence.AMBIGUOUS else "called"
+    known = {SiteEvidence.SINGLE: " [single: the only possible one]", SiteEvidence.AMBIGUOUS: " [ambiguous]"}.get(
+        join, " [exact]"
+    )
     if not site.lines:
         missing = "; the process of that ffi_call was not recorded"
         return (Span(f"{verb} from the ffi_call of site {site.key}{missing}", "head"), Span(known, "dim"))
@@ -151,7 +166,7 @@ def _format_stack_quality(trace: Trace, shown: Sequence[FrameRow]) -> str:
     frames = (*trace.frames, *trace.python)
     python = sum(frame.function.language is Language.PYTHON for frame in frames)
     here = [frame.location for frame in frames if source_is_here(frame.location)]
-    exact = sum(location is not None and location.how is How.EXACT for location in here)
+    exact = sum(location is not None and location.how is LocationEvidence.EXACT for location in here)
     unnamed = sum(not frame.function.symbol for frame in frames)
     text = f"{words.count(len(frames), 'frame')} ({python} Python, {len(frames) - python} native)"
     text += f", {len(here)} with source here ({exact} exact)"
@@ -201,7 +216,7 @@ def _binary_address(frame: FrameRow) -> str:
 
 
 def _folded_line(frames: Sequence[FrameRow]) -> Line:
-    interpreter = sum(frame.function.role is Role.INTERPRETER for frame in frames)
+    interpreter = sum(frame.function.role is FrameRole.INTERPRETER for frame in frames)
     glue = len(frames) - interpreter
     parts = [f"{number} {kind}" for number, kind in ((interpreter, "interpreter"), (glue, "glue")) if number]
     return (Span(f"    … {' and '.join(parts)} frame{'s' if len(frames) > 1 else ''}", "dim"),)

@@ -90,10 +90,10 @@ class Terminal:
 
         Raises FramedexError if stdout was closed before the process began.
         """
-        return cls.of(standard_output().isatty(), os.environ)
+        return cls.detect(standard_output().isatty(), os.environ)
 
     @classmethod
-    def of(cls, is_terminal: bool, environment: Mapping[str, str]) -> Terminal:
+    def detect(cls, is_terminal: bool, environment: Mapping[str, str]) -> Terminal:
         """The capabilities of a terminal according to its environment variables; none if stdout is not a terminal."""
         capable = is_terminal and environment.get("TERM") != "dumb"
         links = capable and _supports_links(environment)
@@ -112,7 +112,7 @@ class Terminal:
 
 
 def _terminal_columns() -> int:
-    import shutil  # imports compressors, which piped output does not need
+    import shutil
 
     return shutil.get_terminal_size().columns
 

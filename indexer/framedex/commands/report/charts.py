@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from framedex.model import PARTS_OF_STEPS, Activity, FlameGraph, FlameKind, FlameNode
+from framedex.model import PARTS_OF_STEPS, CallActivity, FlameGraph, FlameKind, FlameNode
 from framedex.placetext import cell_name
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _MOST_MEDIANS = 8  # height of a step chart, in medians
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class ChartLayer:
     """An area of a chart: its subject and its outline."""
 
     name: str
@@ -36,7 +36,7 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """A part of the time of a capture, in ns since the start of its recording."""
 
     start: int
@@ -47,12 +47,12 @@ class Span:
         return [self.start + (self.end - self.start) * number // (count - 1) for number in range(count)]
 
 
-def common_span(memory: Sequence[Sequence[tuple[int, int]]], timeline: Timeline | None = None) -> Span:
+def common_span(memory: Sequence[Sequence[tuple[int, int]]], timeline: Timeline | None = None) -> TimeSpan:
     """The common time span of the charts of device memory and threads."""
     times = [time for points in memory for time, _ in points]
     if timeline is not None and timeline.threads:
         times += [timeline.start, timeline.end]
-    return Span(min(times, default=0), max(times, default=0))
+    return TimeSpan(min(times, default=0), max(times, default=0))
 
 
 def busy_threads(timeline: Timeline) -> tuple[ThreadTime, ...]:
@@ -61,11 +61,11 @@ def busy_threads(timeline: Timeline) -> tuple[ThreadTime, ...]:
     return tuple(thread for thread in timeline.threads[:_MOST_THREADS] if thread.busy > least)
 
 
-def thread_layers(thread: ThreadTime, timeline: Timeline, span: Span) -> Iterator[Layer]:
+def thread_layers(thread: ThreadTime, timeline: Timeline, span: TimeSpan) -> Iterator[ChartLayer]:
     """The activities of a thread as chart layers."""
     scale = CHART_WIDTH / max(span.end - span.start, 1)
     left, width = (timeline.start - span.start) * scale, (timeline.end - timeline.start) * scale
-    return _stack_layers([(activity.value, thread.shares[activity]) for activity in Activity], left, width)
+    return _stack_layers([(activity.value, thread.shares[activity]) for activity in CallActivity], left, width)
 
 
 def step_height(loop: Loop) -> int:
@@ -74,7 +74,7 @@ def step_height(loop: Loop) -> int:
     return max(min(longest, _MOST_MEDIANS * loop.median_duration), 1)
 
 
-def step_layers(loop: Loop) -> Iterator[Layer]:
+def step_layers(loop: Loop) -> Iterator[ChartLayer]:
     """The parts of a loop's rounds as chart layers, rounds side by side; the height is the duration."""
     height, steps = step_height(loop), _limit_columns(loop.steps)
     parts = [(name, [getattr(step, name) / height for step in steps]) for name in (*PARTS_OF_STEPS, OWN)]
@@ -89,7 +89,7 @@ def _limit_columns(steps: Sequence[LoopStep]) -> Sequence[LoopStep]:
     return [max(steps[low:high], key=lambda step: step.duration) for low, high in pairwise(edges)]
 
 
-def _stack_layers(parts: Sequence[tuple[str, Sequence[float]]], left: float, width: float) -> Iterator[Layer]:
+def _stack_layers(parts: Sequence[tuple[str, Sequence[float]]], start: float, width: float) -> Iterator[ChartLayer]:
     """Stack fractions of 1 as layers, the last one in front. Empty layers are left out."""
     stacked: list[tuple[str, list[float]]] = []
     below = [0.0] * len(parts[0][1])
@@ -99,13 +99,13 @@ def _stack_layers(parts: Sequence[tuple[str, Sequence[float]]], left: float, wid
             stacked.append((name, below))
     slice_width = width / max(len(below), 1)
     for name, heights in reversed(stacked):
-        yield Layer(
+        yield ChartLayer(
             name,
-            _step_outline([(left + slice_width * number, high) for number, high in enumerate(heights)], left + width),
+            _step_outline([(start + slice_width * number, high) for number, high in enumerate(heights)], start + width),
         )
 
 
-def memory_outline(points: Sequence[tuple[int, int]], peak: int, span: Span) -> str:
+def memory_outline(points: Sequence[tuple[int, int]], peak: int, span: TimeSpan) -> str:
     """The live memory of a device, relative to `peak`: the maximum in each unit of the width."""
     scale = CHART_WIDTH / max(span.end - span.start, 1)
     most: dict[int, int] = {}
@@ -137,7 +137,7 @@ _CALLER_KINDS = (FlameKind.PYTHON, FlameKind.NATIVE)
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class FlameBox:
     """A function in the context of its callers; `left` and `width` in percent, `top` in pixels.
 
     `node` is the position of its node in the graph.
@@ -164,7 +164,7 @@ class FunctionTime:
     location: Location | None
 
 
-def flame_boxes(graph: FlameGraph) -> Iterator[Box]:
+def flame_boxes(graph: FlameGraph) -> Iterator[FlameBox]:
     """The boxes that are wide enough to be visible, callers first; the width is the time, or calls without times."""
     whole = graph.duration or graph.calls or 1
     placed: list[tuple[float, int]] = []  # left and depth of each node
@@ -177,7 +177,7 @@ def flame_boxes(graph: FlameGraph) -> Iterator[Box]:
         placed.append((left, depth + 1))
         if width >= _MIN_BOX_WIDTH:
             name = node.name or f"{node.merged:,} smaller functions"
-            yield Box(
+            yield FlameBox(
                 name,
                 node.kind,
                 left,

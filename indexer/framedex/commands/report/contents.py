@@ -12,7 +12,7 @@ from framedex.model import CallFilter, Location, Metadata
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import (
-        AnswerOf,
+        AnswerScope,
         CaptureRow,
         Check,
         Compiles,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         Table,
         Timeline,
         Transfers,
-        Waiting,
+        WaitsAndLoops,
     )
 
 MOST_CAPTURES = 4
@@ -33,28 +33,28 @@ _MOST_FLAMES = 1_200
 
 
 @dataclass(frozen=True, slots=True)
-class OfCapture:
-    """The data of one capture. `lacks` are sentences about its missing parts."""
+class CaptureSection:
+    """The data of one capture. `missing_data` are sentences about its missing parts."""
 
     capture: CaptureRow
     metadata: Metadata
-    lacks: tuple[str, ...]
+    missing_data: tuple[str, ...]
     timeline: Timeline
     flames: FlameGraph
     check: Check
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class ReportContents:
     """All data of a report. `left_out` is the number of captures without charts."""
 
-    answer: AnswerOf
+    answer: AnswerScope
     totals: tuple[FunctionTotals, ...]
     compiles: Table[Compiles]
     transfers: Table[Transfers]
     memory: Table[DeviceMemory]
-    waits: Waiting
-    captures: tuple[OfCapture, ...]
+    waits: WaitsAndLoops
+    captures: tuple[CaptureSection, ...]
     left_out: int
 
     def paths(self) -> set[str]:
@@ -62,13 +62,13 @@ class Contents:
         return {location.path for location in _find_locations(self)}
 
 
-def read_contents(index: Index, answer: AnswerOf, most_flames: int = _MOST_FLAMES) -> Contents:
+def read_contents(index: Index, answer: AnswerScope, most_flames: int = _MOST_FLAMES) -> ReportContents:
     """Query all data of a report from an index that has exactly the captures of an answer.
 
     A flame graph has at most `most_flames` nodes.
     """
     largest = sorted(answer.captures, key=lambda each: (-each.calls, each.id))[:MOST_CAPTURES]
-    return Contents(
+    return ReportContents(
         answer=answer,
         totals=tuple(index.calls.totals(CallFilter(), by_thread=False)),
         compiles=index.compiles(),
@@ -82,12 +82,12 @@ def read_contents(index: Index, answer: AnswerOf, most_flames: int = _MOST_FLAME
     )
 
 
-def _read_capture(index: Index, capture: CaptureRow, most_flames: int) -> OfCapture:
+def _read_capture(index: Index, capture: CaptureRow, most_flames: int) -> CaptureSection:
     queries = index.capture(capture.id)
-    return OfCapture(
+    return CaptureSection(
         capture=capture,
         metadata=Metadata.parse(capture.metadata_text),
-        lacks=tuple(all_problems(capture.stops, capture.problems)),
+        missing_data=tuple(all_problems(capture.stops, capture.problems)),
         timeline=queries.timeline(),
         flames=queries.flame_graph(with_glue=False, max_nodes=most_flames),
         check=queries.check(),

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from framedex.commands.report.charts import BOX_HEIGHT
 from framedex.commands.report.page import abbreviate, page_environment, render_page
-from framedex.commands.report.places import Places
+from framedex.commands.report.places import ReportLocations
 from framedex.diff.flames import change_kind
 from framedex.diff.stack_paths import split_runs
 from framedex.difftext import change_text, path_section_text, side_heading, summary_text, versions_text
 
 if TYPE_CHECKING:
-    from framedex.diff.flames import FlamesOfBoth
+    from framedex.diff.flames import MergedFlameGraph
     from framedex.diff.model import Differences
 
 _SECTIONS = {
@@ -25,9 +25,9 @@ _SECTIONS = {
 }
 
 
-def diff_page(found: Differences, flames: FlamesOfBoth, editor: str) -> str:
+def diff_page(found: Differences, flames: MergedFlameGraph, editor: str) -> str:
     """Return the page as HTML. Equal differences give the same page; `editor` is a key of `EDITORS`, for the links."""
-    places = Places(set(_find_paths(found, flames)), editor)
+    places = ReportLocations(set(_find_paths(found, flames)), editor)
     environment = page_environment(places)
     environment.filters.update(
         summary=summary_text,
@@ -49,7 +49,7 @@ def diff_page(found: Differences, flames: FlamesOfBoth, editor: str) -> str:
     )
 
 
-def _find_paths(found: Differences, flames: FlamesOfBoth) -> Iterator[str]:
+def _find_paths(found: Differences, flames: MergedFlameGraph) -> Iterator[str]:
     pairs = [(each.before, each.after) for each in found.lines] + [(each.before, each.after) for each in found.loops]
     yield from (line.location.path for pair in pairs for line in pair if line is not None)
     yield from (node.location.path for node in flames.graph.nodes if node.location is not None)

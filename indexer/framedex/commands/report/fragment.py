@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from framedex.capturetext import answer_heading
+from framedex.capturetext import device_answer_heading
 from framedex.commands.report.charts import within_cells
 from framedex.commands.report.page import (
     SECTIONS,
@@ -22,24 +22,24 @@ from framedex.commands.report.page import (
     read_template_file,
     report_environment,
 )
-from framedex.commands.report.places import Places
+from framedex.commands.report.places import ReportLocations
 from framedex.costtext import compiles_total, transfers_total, waits_total
 from framedex.placetext import cell_name
 from framedex.tracetext import section_title
 
 if TYPE_CHECKING:
-    from framedex.commands.report.contents import Contents
+    from framedex.commands.report.contents import ReportContents
     from framedex.model import FrameRow, Trace
 
 
-def fragment(contents: Contents, editor: str) -> str:
+def fragment(contents: ReportContents, editor: str) -> str:
     """Return the summary, costs and flame graph as HTML; `editor` is a key of `EDITORS`, for the links."""
-    environment = report_environment(Places(contents.paths(), editor))
+    environment = report_environment(ReportLocations(contents.paths(), editor))
     environment.filters.update(within_cells=within_cells, base64=_base64)
     filled = environment.get_template("fragment.html").render(
         contents=contents,
         sections=SECTIONS,
-        heading=abbreviate(answer_heading(contents.answer)),
+        heading=abbreviate(device_answer_heading(contents.answer)),
         totals={
             "compiles": compiles_total(contents.compiles),
             "transfers": transfers_total(contents.transfers),
@@ -57,7 +57,7 @@ def trace_fragment(trace: Trace, editor: str) -> str:
     """Return a call with its stacks as HTML."""
     frames = [frame for section in trace.sections() for frame in section.frames]
     paths = {frame.location.path for frame in frames if frame.location is not None}
-    environment = report_environment(Places(paths, editor))
+    environment = report_environment(ReportLocations(paths, editor))
     environment.filters["title"] = section_title
     filled = environment.get_template("trace.html").render(
         trace=trace, before_cell=_count_frames_before_cell, style=Markup(_fragment_style())
@@ -67,7 +67,7 @@ def trace_fragment(trace: Trace, editor: str) -> str:
 
 def facts_fragment(heading: str, facts: Sequence[tuple[str, str]]) -> str:
     """Return a table of named facts as HTML."""
-    template = report_environment(Places((), "none")).get_template("facts.html")
+    template = report_environment(ReportLocations((), "none")).get_template("facts.html")
     return escape_to_ascii(template.render(heading=heading, facts=facts, style=Markup(_fragment_style())))
 
 

@@ -14,7 +14,8 @@ from markupsafe import Markup
 
 from framedex import words
 from framedex.calltext import error_headline
-from framedex.capturetext import answer_heading
+from framedex.capturetext import device_answer_heading
+from framedex.commands.editor.browser import choose_browser, open_page
 from framedex.commands.output.proposals import format_command
 from framedex.commands.report.charts import (
     BOX_HEIGHT,
@@ -30,19 +31,21 @@ from framedex.commands.report.charts import (
     step_layers,
     thread_layers,
 )
-from framedex.commands.report.places import Places
+from framedex.commands.report.places import ReportLocations
 from framedex.costtext import (
     change_text,
     compiles_total,
     device_name,
     memory_by_line,
     memory_total,
+    saving_text,
+    temporaries_source,
     transfers_total,
     waits_total,
 )
 from framedex.errors import FramedexError
 from framedex.errortext import abbreviate_message
-from framedex.model import PARTS_OF_STEPS, Activity
+from framedex.model import PARTS_OF_STEPS, CallActivity
 from framedex.plaintext import truncate, visible
 from framedex.regularfile import open_regular
 from framedex.version import VERSION
@@ -50,7 +53,7 @@ from framedex.version import VERSION
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from framedex.commands.report.contents import Contents
+    from framedex.commands.report.contents import ReportContents
     from framedex.model import DeviceMemory
 
 SECTIONS = {
@@ -72,7 +75,7 @@ _MOST_LOOPS = 5
 _TEMPLATES = Path(__file__).with_name("templates")
 
 
-def page_environment(places: Places) -> Environment:
+def page_environment(locations: ReportLocations) -> Environment:
     """Create the template environment that all pages share.
 
     Texts from a recording are inserted as plain text, with invisible characters escaped.
@@ -85,15 +88,15 @@ def page_environment(places: Places) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(duration=words.duration, count=words.count, place=places.of, brief=abbreviate)
+    environment.filters.update(duration=words.duration, count=words.count, place=locations.format, brief=abbreviate)
     environment.filters.update(error_headline=error_headline, innermost_lines=abbreviate_message)
     environment.globals.update(boxes=flame_boxes, command=format_command)
     return environment
 
 
-def report_environment(places: Places) -> Environment:
+def report_environment(locations: ReportLocations) -> Environment:
     """Create the template environment for pages with captures."""
-    environment = page_environment(places)
+    environment = page_environment(locations)
     environment.filters.update(
         size=words.size,
         seconds=words.seconds,
@@ -101,6 +104,8 @@ def report_environment(places: Places) -> Environment:
         program=words.command_short,
         change=change_text,
         device=device_name,
+        saving_text=saving_text,
+        temporaries_source=temporaries_source,
         of_compiles=compiles_total,
         of_memory=device_memory_text,
         of_transfers=transfers_total,
@@ -116,7 +121,7 @@ def report_environment(places: Places) -> Environment:
         memory_outline=memory_outline,
         common_span=common_span,
         busy_threads=busy_threads,
-        activities=list(Activity),
+        activities=list(CallActivity),
         chart={"width": CHART_WIDTH, "height": CHART_HEIGHT, "box": BOX_HEIGHT},
         most=_MOST_ROWS,
         most_loops=_MOST_LOOPS,
@@ -134,9 +139,9 @@ def read_template_file(name: str) -> str:
     return (_TEMPLATES / name).read_text("utf-8")
 
 
-def abbreviate(text: str, most: int = 200) -> str:
+def abbreviate(text: str, limit: int = 200) -> str:
     """Truncate a name: names of C++ templates, and programs given as code, may be very long."""
-    return truncate(visible(text), most)
+    return truncate(visible(text), limit)
 
 
 def device_memory_text(devices: Sequence[DeviceMemory]) -> str:
@@ -153,15 +158,15 @@ GENERATOR = "framedex"
 """The first word of the `generator` meta element, which marks a page of framedex."""
 
 
-def page(contents: Contents, editor: str) -> str:
+def page(contents: ReportContents, editor: str) -> str:
     """Return the report as HTML. Equal contents give the same page; `editor` is a key of `EDITORS`, for the links."""
-    places = Places(contents.paths(), editor)
+    places = ReportLocations(contents.paths(), editor)
     return render_page(
         report_environment(places).get_template("page.html"),
         tool="report",
         contents=contents,
         sections=SECTIONS,
-        heading=abbreviate(answer_heading(contents.answer)),
+        heading=abbreviate(device_answer_heading(contents.answer)),
         files=places.files,
     )
 
@@ -216,8 +221,6 @@ def refuse_foreign(path: Path) -> None:
 
 def open_in_browser(path: Path) -> None:
     """Open a page in the browser. Raises FramedexError if there is no browser, or if it fails."""
-    from framedex.commands.editor.browser import choose_browser, open_page
-
     address = path.absolute().as_uri()
     browser = choose_browser(os.environ)
     if browser is None:

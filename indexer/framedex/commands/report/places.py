@@ -30,7 +30,7 @@ EDITORS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReportLocation:
     """A location in a report: its text, whole path, link (empty: none), and labels.
 
     `source` is the text of the line, in a notebook cell.
@@ -43,7 +43,7 @@ class Place:
     source: str = ""
 
 
-class Places:
+class ReportLocations:
     """Links and short names for locations; a short name is the unique end of a path in the report."""
 
     def __init__(self, paths: Collection[str], editor: str) -> None:
@@ -52,11 +52,11 @@ class Places:
         self._here: dict[str, bool] = {}
         self._shown: set[str] = set()
 
-    def of(self, location: Location) -> Place:
+    def format(self, location: Location) -> ReportLocation:
         """Format a location for the report."""
         if cell_name(location.path):
             text = place_text(location.path, location.line)
-            return Place(
+            return ReportLocation(
                 text,
                 location.path,
                 self._link(location),
@@ -71,7 +71,7 @@ class Places:
             *recorded_text_labels(location),
             *([] if link or not self._template else ["not here"]),
         ]
-        return Place(f"{name}:{location.line}", location.path, link, ", ".join(labels))
+        return ReportLocation(f"{name}:{location.line}", location.path, link, ", ".join(labels))
 
     def files(self) -> list[tuple[str, str]]:
         """The short name and the whole path of each file that appeared under a short name so far."""

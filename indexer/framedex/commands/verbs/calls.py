@@ -26,10 +26,10 @@ from framedex.commands.output.documents import answer_document, call_documents
 from framedex.commands.output.render_calls import call_lines, find_runs, python_line, single_runs
 from framedex.commands.output.terminal import Terminal
 from framedex.model import CallFilter
-from framedex.progress import Silence
+from framedex.progress import SilentProgress
 
 if TYPE_CHECKING:
-    from framedex.commands.output.render_calls import Below, Run
+    from framedex.commands.output.render_calls import Below, RepeatedCalls
     from framedex.commands.output.terminal import Line
     from framedex.index import Index
     from framedex.model import CallRow
@@ -72,7 +72,7 @@ def calls(
         raise click.UsageError("--group does not work with --json, which has every call.")
     with open_whole_runs(index_path, chosen) as (index, answer):
         captures = answer.captures
-        shown = _Shown()
+        shown = _PrintedCalls()
         total = index.calls.count(wanted)
         hidden_calls = 0
         if not show_all and not as_json and wanted == CallFilter():
@@ -80,7 +80,7 @@ def calls(
             if work_calls:  # otherwise only queries, waits and destructors exist
                 wanted, total, hidden_calls = replace(wanted, works_only=True), work_calls, total - work_calls
         if (not limit or limit > _BATCH_SIZE) and is_output_live():
-            index.set_progress_listener(Silence())
+            index.set_progress_listener(SilentProgress())
         found = shown.record(_find_latest(index, wanted, limit))
         if as_json:
             document = {**answer_document(answer), "total": total}
@@ -112,7 +112,7 @@ def _exit_if_empty(index: Index, count: int, wanted: CallFilter) -> None:
 
 
 @dataclass(slots=True)
-class _Shown:
+class _PrintedCalls:
     """Counts the calls that are printed, and collects their captures."""
 
     count: int = 0
@@ -132,7 +132,7 @@ def _call_documents(index: Index, calls: Iterator[CallRow], *, with_lines: bool)
         yield from call_documents(index.calls.with_object_names(batch), lines)
 
 
-def _with_object_names(index: Index, grouped: Iterator[Run]) -> Iterator[Run]:
+def _with_object_names(index: Index, grouped: Iterator[RepeatedCalls]) -> Iterator[RepeatedCalls]:
     while batch := list(islice(grouped, _BATCH_SIZE)):
         named = iter(index.calls.with_object_names([call for run in batch for call in run.calls]))
         yield from (replace(run, calls=tuple(islice(named, len(run.calls)))) for run in batch)
@@ -143,7 +143,7 @@ def _stack_lines_below(index: Index, stack: str, width: int | None) -> Below:
     if stack == "line":
         return lambda calls: _python_lines_below(index, calls)
 
-    from framedex.commands.output.render_trace import dispatch_lines, folded_frames  # a log shows no stacks
+    from framedex.commands.output.render_trace import dispatch_lines, folded_frames
 
     def frames(call: CallRow) -> Iterable[Line]:
         trace = index.calls.trace(call.id)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
-from framedex.budgets.model import Subject
+from framedex.budgets.model import BudgetSubject
 from framedex.commands.inputs.missing_answers import unfinished_capture_notes
 from framedex.commands.inputs.options import Choice, CountBudget, collect_budgets, judge_budgets
 from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_whole_runs
-from framedex.commands.launching.options import Bytes
+from framedex.commands.launching.options import ByteSize
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import check_document
 from framedex.commands.output.proposals import trace_command
@@ -25,7 +25,7 @@ from framedex.objects import ViolationKind
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
-    from framedex.budgets.model import Budget, Verdict
+    from framedex.budgets.model import Budget, BudgetVerdict
     from framedex.model import Check, Finding
 
 
@@ -111,7 +111,7 @@ _KINDS = [
     is_flag=True,
     help="Allow no implicit transfers, except where another budget allows them.",
 )
-@click.option("--max-memory", type=Bytes(), metavar="BYTES", help="At most this much live memory on a device: 2GiB.")
+@click.option("--max-memory", type=ByteSize(), metavar="BYTES", help="At most this much live memory on a device: 2GiB.")
 @json_option
 @click.pass_context
 def check(
@@ -182,7 +182,7 @@ def _selection_notes(checks: Sequence[Check]) -> Iterator[str]:
             )
 
 
-def _budget_findings(verdicts: list[Verdict]) -> list[Finding]:
+def _budget_findings(verdicts: list[BudgetVerdict]) -> list[Finding]:
     """Exceeded budgets as findings."""
     if not verdicts:
         return []
@@ -191,15 +191,19 @@ def _budget_findings(verdicts: list[Verdict]) -> list[Finding]:
     return budget_findings(verdicts)
 
 
-_CHECKED_NOUNS = {Subject.COMPILES: "function", Subject.IMPLICIT_TRANSFERS: "transfer site", Subject.MEMORY: "device"}
+_CHECKED_NOUNS = {
+    BudgetSubject.COMPILES: "function",
+    BudgetSubject.IMPLICIT_TRANSFERS: "transfer site",
+    BudgetSubject.MEMORY: "device",
+}
 _NO_MATCH_TEXTS = {
-    Subject.COMPILES: "no compilations",
-    Subject.IMPLICIT_TRANSFERS: "no transfers",
-    Subject.MEMORY: "no recorded device memory",
+    BudgetSubject.COMPILES: "no compilations",
+    BudgetSubject.IMPLICIT_TRANSFERS: "no transfers",
+    BudgetSubject.MEMORY: "no recorded device memory",
 }
 
 
-def verdict_lines(verdicts: Sequence[Verdict]) -> Iterator[Line]:
+def verdict_lines(verdicts: Sequence[BudgetVerdict]) -> Iterator[Line]:
     """One line per budget: whether it is kept, and the largest value found."""
     yield ()
     yield (Span("budgets", "head"),)
@@ -211,18 +215,18 @@ def verdict_lines(verdicts: Sequence[Verdict]) -> Iterator[Line]:
         yield (Span(f"  {state}", "" if verdict.is_kept else "error"), Span(outcome))
 
 
-def _verdict_state(verdict: Verdict) -> str:
+def _verdict_state(verdict: BudgetVerdict) -> str:
     if verdict.problem:
         return "not checked"
     return "kept" if verdict.is_kept else "exceeded"
 
 
-def _outcome_text(verdict: Verdict) -> str:
+def _outcome_text(verdict: BudgetVerdict) -> str:
     if verdict.problem:
         return verdict.problem
     subject = verdict.budget.subject
-    if not verdict.fits:
-        return verdict.doubt or _NO_MATCH_TEXTS[subject]
-    most = words.size(verdict.most) if subject is Subject.MEMORY else f"{verdict.most:,}"
-    outcome = f"largest {most} ({words.count(verdict.fits, _CHECKED_NOUNS[subject])} checked)"
-    return f"{outcome}; {verdict.doubt}" if verdict.doubt else outcome
+    if not verdict.matches:
+        return verdict.missing_data or _NO_MATCH_TEXTS[subject]
+    most = words.size(verdict.largest_amount) if subject is BudgetSubject.MEMORY else f"{verdict.largest_amount:,}"
+    outcome = f"largest {most} ({words.count(verdict.matches, _CHECKED_NOUNS[subject])} checked)"
+    return f"{outcome}; {verdict.missing_data}" if verdict.missing_data else outcome

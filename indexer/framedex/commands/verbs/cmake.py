@@ -190,7 +190,7 @@ def _cmake_document(project: Project, files: Mapping[str, bool]) -> dict[str, An
         "excluded": tree.excluded,
         "in_output": tree.in_output,
         "unnamed": tree.unnamed,
-        "only_in_compile_commands": _unspeakable(tree),
+        "only_in_compile_commands": _inexpressible_paths(tree),
         "outward_links": list(tree.outward),
         "unreadable": list(tree.unreadable),
         "include_folders": {"own": list(project.roots.own), "foreign": list(project.roots.foreign)},
@@ -216,17 +216,17 @@ def _report_lines(project: Project, files: Mapping[str, bool]) -> Iterator[Line]
         yield text_line(f"{words.count(tree.in_output, 'file')} left out: they are in the output folder")
     if tree.unnamed:
         yield text_line(f"{words.count(tree.unnamed, 'file')} left out: their names are not UTF-8")
-    if unspeakable := _unspeakable(tree):
+    if unspeakable := _inexpressible_paths(tree):
         yield text_line(
             f"{words.count(len(unspeakable), 'file')} in compile_commands.json only, because CMake cannot name them:"
         )
-        yield from _listed(unspeakable)
+        yield from _path_lines(unspeakable)
     if tree.outward:
         yield text_line(f"{words.count(len(tree.outward), 'link')} left out, because they lead out of the tree:")
-        yield from _listed(tree.outward)
+        yield from _path_lines(tree.outward)
     if tree.unreadable:
         yield text_line(f"{words.count(len(tree.unreadable), 'folder')} could not be read:")
-        yield from _listed(tree.unreadable)
+        yield from _path_lines(tree.unreadable)
     yield text_line("include folders:")
     for root in [*(str(tree.root / root) for root in roots.own), *roots.foreign]:
         yield text_line(f"     {root}")
@@ -246,12 +246,12 @@ def _missing_lines(roots: IncludeRoots) -> Iterator[Line]:
     yield text_line("     --include DIR adds a folder with headers")
 
 
-def _listed(paths: Sequence[str]) -> Iterator[Line]:
+def _path_lines(paths: Sequence[str]) -> Iterator[Line]:
     for path in paths[:_MOST_SHOWN]:
         yield text_line(f"     {path}")
     if len(paths) > _MOST_SHOWN:
         yield text_line(f"     and {len(paths) - _MOST_SHOWN:,} more", "dim")
 
 
-def _unspeakable(tree: SourceTree) -> list[str]:
+def _inexpressible_paths(tree: SourceTree) -> list[str]:
     return [path for path in tree.files if project_files.is_inexpressible(path)]

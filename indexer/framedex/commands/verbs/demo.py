@@ -52,7 +52,9 @@ Try it (in {checkout}):
   VS Code: make vsix && code --install-extension editors/vscode/framedex.vsix &&
            PATH="$PWD/.venv/bin:$PATH" code --new-window . --goto {program}:8
            F12 goes inward, Alt+Left back; Ctrl+Alt+. I, O and S step in, out and to the next stack
-editors/README.md explains the set-up of your own editor, also of CLion."""
+editors/README.md explains the set-up of your own editor, also of CLion.
+More:      scripts/set-up .venv mcp guidebook    for coding agents and guidebooks
+           .venv/bin/pip install jupyterlab      for notebooks"""
 
 
 # The user's own settings would change the demo: a plug-in, a limit, a platform, servers for debug files.

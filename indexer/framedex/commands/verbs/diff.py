@@ -25,18 +25,18 @@ from framedex.commands.output.atomic_files import write_atomic
 from framedex.commands.output.console import note, print_json, print_lines
 from framedex.commands.output.render_diff import diff_document, diff_lines
 from framedex.commands.output.terminal import standard_output
-from framedex.diff.model import About, describe_side
-from framedex.diff.noise import MAX_EQUAL_RATIO, MIN_DIFFERENCE_NS, Noise
+from framedex.diff.model import DiffAspect, describe_side
+from framedex.diff.noise import MAX_EQUAL_RATIO, MIN_DIFFERENCE_NS, NoiseThresholds
 from framedex.errors import FramedexError
 from framedex.index import find_index
-from framedex.model.scopes import Counted
+from framedex.model.scopes import CaptureScope
 from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
-    from framedex.diff.model import Differences, Side
+    from framedex.diff.model import Differences, DiffSide
     from framedex.index import Index
 
-_ABOUT = [each.value for each in About]
+_ABOUT = [each.value for each in DiffAspect]
 _FORMATS = ["text", "json", "html"]
 _NS_PER_MS = 1_000_000
 
@@ -46,7 +46,7 @@ class NamedSide:
     """A side as typed: an index or a folder (None: the known index), and its captures."""
 
     path: Path | None
-    chosen: CaptureSelection
+    captures: CaptureSelection
 
 
 class SideName(click.ParamType[NamedSide]):
@@ -69,7 +69,7 @@ class SideName(click.ParamType[NamedSide]):
                 param,
                 ctx,
             )
-        return NamedSide(Path(text), Counted.LATEST)
+        return NamedSide(Path(text), CaptureScope.LATEST)
 
 
 @click.command()
@@ -138,11 +138,11 @@ def diff(
         from framedex.commands.report.page import refuse_foreign
 
         refuse_foreign(output)
-    wanted = frozenset(each for each in About if each.value not in ignore and (not only or each.value in only))
+    wanted = frozenset(each for each in DiffAspect if each.value not in ignore and (not only or each.value in only))
     with open_side(before, ctx.obj) as left, open_side(after, ctx.obj) as right:
         from framedex.diff.comparison import compare_recordings
 
-        found = compare_recordings(left, right, Noise(threshold, round(floor * _NS_PER_MS)), wanted)
+        found = compare_recordings(left, right, NoiseThresholds(threshold, round(floor * _NS_PER_MS)), wanted)
         page = _create_page(found, left[0], right[0]) if output_format == "html" else ""
     if output_format == "json":
         print_json(diff_document(found))
@@ -176,7 +176,7 @@ def _write_page(page: str, output: Path) -> None:
 
 
 @contextmanager
-def open_side(named: NamedSide, named_index: Path | None) -> Iterator[tuple[Index, Side]]:
+def open_side(named: NamedSide, named_index: Path | None) -> Iterator[tuple[Index, DiffSide]]:
     """An index restricted to the captures of a side, and the side's description; `given` is the value of --index.
 
     Raises FramedexError if the index or a capture is missing, or if no capture has calls.
@@ -193,9 +193,9 @@ def open_side(named: NamedSide, named_index: Path | None) -> Iterator[tuple[Inde
 def _resolve_side(named: NamedSide, named_index: Path | None) -> tuple[Path | None, CaptureSelection]:
     """The index and captures of a side. Raises FramedexError for a folder without an index."""
     if named.path is None:
-        return named_index, named.chosen
+        return named_index, named.captures
     if not named.path.is_dir():
-        return named.path, named.chosen
+        return named.path, named.captures
     enclosing_index = find_index(named.path)
     for index_path in dict.fromkeys((find_index_path(named_index, load_settings_here()), enclosing_index)):
         if index_path is not None and (found := _find_capture(index_path, named.path)) is not None:
@@ -206,7 +206,7 @@ def _resolve_side(named: NamedSide, named_index: Path | None) -> tuple[Path | No
             f"{named.path} is not a capture, and neither it nor a folder above has an index.",
             "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
         )
-    return enclosing_index, named.chosen
+    return enclosing_index, named.captures
 
 
 def _find_capture(index_path: Path, folder: Path) -> int | None:
@@ -218,7 +218,7 @@ def _find_capture(index_path: Path, folder: Path) -> int | None:
 
 def _check_not_unindexed(folder: Path) -> None:
     """Raise FramedexError if a folder is a capture: it is then in no index."""
-    from framedex.captures import captures_within  # imported late: it loads the native part
+    from framedex.captures import captures_within
 
     found = []
     with suppress(FramedexError):

@@ -107,7 +107,7 @@ def _finding_lines(finding: Finding) -> Iterator[Line]:
 
 def _find_unread_files(roots: Sequence[str], read: Collection[str]) -> Iterator[SourceProblem]:
     """Files below the source folders that are missing from the index, and unreadable folders."""
-    from framedex.sources import find_files  # imported late: it loads the extractor
+    from framedex.sources import find_files
 
     folders: list[str] = []
     existing = [file.path for root in roots if Path(root).is_dir() for file in find_files(Path(root), folders.append)]

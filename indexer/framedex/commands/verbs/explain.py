@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,10 +34,14 @@ from framedex.text_stacks.source_lookup.frame_context import find_callees, quote
 
 if TYPE_CHECKING:
     from framedex.text_stacks.model import TextFrame, TextStack
-    from framedex.text_stacks.source_lookup.frame_context import Found
+    from framedex.text_stacks.source_lookup.frame_context import FoundFrame
     from framedex.text_stacks.source_lookup.resolve import Resolver
 
 
+_MAX_BYTES = 16 << 20
+"""The number of last bytes of a log that are searched for stacks; releases may be stated anywhere."""
+
+_CHUNK_BYTES = 1 << 20
 _CRASHED_AT = compiled_on_use(r"(?:received|Aborted) at (?:time=)?(?P<time>1\d{9})\b")  # absl and glog
 
 
@@ -53,28 +57,37 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
 
     A frame with only a symbol, or a binary and an offset, is searched in the index, and a frame of XLA or JAX also in
     the known releases. Example: train.py 2>&1 | framedex explain
+
+    Of a log over 16 MiB, the last 16 MiB are searched. `framedex resolve` annotates a log of any size.
     """
-    text = _read_text(file)
+    log = _read_log(file)
+    text = log.text
     reading = read(text)
     lines = text.split("\n")
     with (
-        open_resolver(index_path, file, StatedReleases(text)) as (resolver, index),
+        open_resolver(index_path, file, log.releases) as (resolver, index),
         index.reading() if index else nullcontext(),
     ):
         resolver.written_before = _latest_time(file, text)
         resolver.set_program(*reading.frames())
         explained = [(stack, tuple(_find_sources(resolver, stack, lines))) for stack in reading.stacks]
     if as_json:
-        problems = [*reading.problems, *release_problems(resolver.released), *build_problems(resolver.builds)]
+        problems = [*log.problems, *reading.problems, *release_problems(resolver.released)]
+        problems += build_problems(resolver.builds)
         releases = {package: {"version": each[0], "basis": each[1]} for package, each in resolver.released.used.items()}
         print_json(
-            {"stacks": [_stack_document(*each) for each in explained], "releases": releases, "problems": problems}
+            {
+                "stacks": [_stack_document(*each, log.skipped) for each in explained],
+                "releases": releases,
+                "problems": problems,
+            }
         )
         _exit_if_empty(explained)
         return
-    print_lines(line for each in explained for line in _stack_lines(*each))
+    print_lines(line for each in explained for line in _stack_lines(*each, log.skipped))
     notes = (*notes_on_releases(resolver.released), *build_problems(resolver.builds))
     for sentence in (
+        *log.problems,
         *reading.problems,
         *notes,
         *notes_on_bare_addresses(each for _, found in explained for each in found),
@@ -90,12 +103,51 @@ def _exit_if_empty(explained: Sequence[object]) -> None:
         exit_nothing_found("This text contains no stack in a supported format.")
 
 
-def _read_text(file: str) -> str:
-    """Read the text of the log. Raises FramedexError if it cannot be read."""
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """The last part of a log, the number of lines before it, and the releases that the whole log states."""
+
+    text: str
+    skipped: int
+    releases: StatedReleases
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """The note on lines that are not searched."""
+        if not self.skipped:
+            return ()
+        return (
+            f"The log has over {words.size(_MAX_BYTES)}: stacks before line {self.skipped + 1:,} are left out. For one"
+            " of them, pass a part of the log.",
+        )
+
+
+def _read_log(file: str) -> _Log:
+    """Read the log in parts. Raises FramedexError if it cannot be read."""
+    releases, skipped, kept = StatedReleases(), 0, bytearray()
     try:
-        return _decode_text(standard_input().buffer.read() if file == "-" else Path(file).read_bytes())
+        with nullcontext(standard_input().buffer) if file == "-" else Path(file).open("rb") as stream:
+            while chunk := stream.read(_CHUNK_BYTES):
+                kept += chunk
+                if len(kept) >= 2 * _MAX_BYTES:
+                    skipped += _skip_lines(kept, releases)
     except (OSError, ValueError) as error:
         raise unreadable_error(file, error) from error
+    if len(kept) > _MAX_BYTES:
+        skipped += _skip_lines(kept, releases)
+    text = _decode_text(bytes(kept))
+    releases.read_text(text)
+    return _Log(text, skipped, releases)
+
+
+def _skip_lines(kept: bytearray, releases: StatedReleases) -> int:
+    """Remove the lines before the last `_MAX_BYTES`, parse their releases, and return their number."""
+    last = len(kept) - _MAX_BYTES
+    end = kept.rfind(b"\n", 0, last) + 1 or last
+    text = _decode_text(bytes(kept[:end]))
+    del kept[:end]
+    releases.read_text(text)
+    return text.count("\n")
 
 
 def _latest_time(file: str, text: str) -> float | None:
@@ -107,7 +159,7 @@ def _latest_time(file: str, text: str) -> float | None:
     return min(times, default=None)
 
 
-def _find_sources(resolver: Resolver, stack: TextStack, lines: Sequence[str]) -> Iterator[Found]:
+def _find_sources(resolver: Resolver, stack: TextStack, lines: Sequence[str]) -> Iterator[FoundFrame]:
     frames = [(frame, quoted_source(frame, lines)) for frame in stack.frames]
     resolver.set_stack(frames)
     inward = find_callees(stack.frames, stack.innermost_first)
@@ -119,21 +171,21 @@ def _decode_text(content: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def _stack_lines(stack: TextStack, frames: Sequence[Found]) -> Iterator[Line]:
+def _stack_lines(stack: TextStack, frames: Sequence[FoundFrame], skipped: int) -> Iterator[Line]:
     located = sum(found.location is not None for found in frames)
     order = "innermost first" if stack.innermost_first else "innermost last"
     summary = f"  {stack.format}, {words.count(len(frames), 'frame')}, {located} with source, {order}"
-    yield (Span(visible(stack.title or f"line {stack.first_line + 1}"), "head"), Span(summary, "dim"))
+    yield (Span(visible(stack.title or f"line {skipped + stack.first_line + 1}"), "head"), Span(summary, "dim"))
     for found in frames:
         yield from _frame_lines(found)
     yield ()
 
 
-def _frame_lines(found: Found) -> Iterator[Line]:
+def _frame_lines(found: FoundFrame) -> Iterator[Line]:
     frame = found.frame
     style = frame.language.value if frame.language else ""
     name = Span(f"  {visible(found.function or '(unknown)')}  ", style)
-    if found.location is not None and not found.is_by_name:
+    if found.location is not None and not found.is_found_by_name:
         yield (name, *place_line(found.location))
     elif frame.place is not None:
         missing = "" if frame.place.path.startswith("<") else " [not here]"  # code without a file: `<string>`
@@ -143,7 +195,7 @@ def _frame_lines(found: Found) -> Iterator[Line]:
         yield (name, Span(f"{visible(frame.module)}+{frame.offset:#x}{doubt}", "dim"))
     else:
         yield (name, Span(_format_address(frame), "dim"))
-    by_name = (found.location,) if found.location is not None and found.is_by_name else ()
+    by_name = (found.location,) if found.location is not None and found.is_found_by_name else ()
     for candidate in (*by_name, *found.candidates):
         yield (Span("      or "), *place_line(candidate))
     for place in found.outward:
@@ -162,16 +214,16 @@ def _format_address(frame: TextFrame) -> str:
     return f"{address} in {visible(frame.module)}".lstrip() if frame.module else address
 
 
-def _stack_document(stack: TextStack, frames: Sequence[Found]) -> dict[str, Any]:
+def _stack_document(stack: TextStack, frames: Sequence[FoundFrame], skipped: int) -> dict[str, Any]:
     return {
         "format": stack.format.value,
         "title": stack.title,
-        "first_line": stack.first_line + 1,
-        "last_line": stack.last_line + 1,
+        "first_line": skipped + stack.first_line + 1,
+        "last_line": skipped + stack.last_line + 1,
         "innermost_first": stack.innermost_first,
         "frames": [
             {
-                "line": found.frame.first_line + 1,
+                "line": skipped + found.frame.first_line + 1,
                 "function": found.function,
                 "is_doubtful": found.is_doubtful,
                 "language": found.frame.language,

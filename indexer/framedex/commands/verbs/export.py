@@ -19,7 +19,7 @@ from framedex.export.formats import FORMATS, Format, Weight
 from framedex.model import CallFilter
 
 if TYPE_CHECKING:
-    from framedex.export.content import Content
+    from framedex.export.content import ExportContent
 
 
 @click.command()
@@ -64,9 +64,9 @@ def export(
     if export_format.tables and str(output) == "-":
         raise click.UsageError(f"{name} writes a folder with several tables: name a folder with -o.")
     with open_whole_runs(index_path, chosen) as (index, _), index.reading():
-        from framedex.export.content import Content
+        from framedex.export.content import ExportContent
 
-        content = Content(index, wanted)
+        content = ExportContent(index, wanted)
         if not content.has_calls:
             exit_nothing_found(explain_no_matches(index, wanted))
         main_weight = content.default_weight if weight is None else Weight(weight)
@@ -84,7 +84,7 @@ def export(
         note_incomplete_captures(*content.captures)
 
 
-def _write_tables(content: Content, export_format: Format, folder: Path) -> list[Path]:
+def _write_tables(content: ExportContent, export_format: Format, folder: Path) -> list[Path]:
     """Write the tables of a format into a folder, all or none, and return their paths."""
     write = export_format.writer()
     try:

@@ -20,13 +20,13 @@ from framedex.commands.output.terminal import Span, place_line, text_line
 from framedex.errors import FramedexError
 from framedex.errortext import abbreviate_message
 from framedex.ffi.signatures import format_signature, jax_platform_name
-from framedex.model import Join
+from framedex.model import SiteEvidence
 from framedex.plaintext import printable, shell_word
 from framedex.words import nearest_name
 
 if TYPE_CHECKING:
     from framedex.commands.output.terminal import Line
-    from framedex.ffi.model import FfiHandler, FfiRegistration, FfiSiteTotals, FfiTarget, FfiTrouble, RunTotals
+    from framedex.ffi.model import FfiHandler, FfiProblem, FfiRegistration, FfiSiteTotals, FfiTarget, RunTotals
     from framedex.model import FfiSite, PythonLine
 
 
@@ -193,7 +193,7 @@ def _registration_lines(registrations: Sequence[FfiRegistration]) -> Iterator[Li
 
 
 def _site_line(totals: FfiSiteTotals) -> Line:
-    known = "" if totals.how is Join.EXACT else f" [{totals.how.value}]"
+    known = "" if totals.how is SiteEvidence.EXACT else f" [{totals.how.value}]"
     median = words.duration(totals.totals.median) if totals.totals.runs > totals.totals.never_returned else "never"
     errors = f"  {words.count(totals.totals.errors, 'error')}" if totals.totals.errors else ""
     return (
@@ -211,7 +211,7 @@ def _trouble_lines(target: FfiTarget) -> Iterator[Line]:
         yield from _one_trouble_lines(trouble)
 
 
-def _one_trouble_lines(trouble: FfiTrouble) -> Iterator[Line]:
+def _one_trouble_lines(trouble: FfiProblem) -> Iterator[Line]:
     first, *others = abbreviate_message(trouble.message)
     times = f" ({trouble.count:,} times)" if trouble.count > 1 else ""
     yield text_line(f"  ! {first}{times}", "error")

@@ -47,7 +47,7 @@ def find(index_path: Path | None, text: str, limit: int, chosen: CaptureSelectio
     if not found:
         exit_nothing_found(f"No name in the index contains {text}.{did_you_mean(near)}")
     if not as_json and len(found) > limit:
-        note(f"More symbols match: --limit {2 * limit} shows some of them.")
+        note(f"More symbols match. Show more: --limit {2 * limit}.")
 
 
 def _symbol_lines(found: Sequence[FoundSymbol]) -> Iterator[Line]:

@@ -9,12 +9,13 @@ import click
 
 from framedex import words
 from framedex.commands.inputs.options import store_option
+from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.terminal import text_line
 
 if TYPE_CHECKING:
-    from framedex.fleet.compacting import Compacted
-    from framedex.fleet.dropping import Dropping
+    from framedex.fleet.compacting import CompactionResult
+    from framedex.fleet.dropping import DropExtent
 
 
 @click.group()
@@ -36,12 +37,11 @@ def compact_fleet(ctx: click.Context, store: str, as_json: bool) -> None:
     compact or drop, so that running readers can finish. You can interrupt it and run it again. A day and job with
     missing files is reported and left alone.
     """
-    from framedex.commands.output.bars import progress_on_terminal
     from framedex.fleet.compacting import compact
-    from framedex.fleet.place import Place
+    from framedex.fleet.place import StoreRoot
 
     with progress_on_terminal() as progress:
-        done = compact(Place(store), progress)
+        done = compact(StoreRoot(store), progress)
     for error in done.left:
         print_error(error)
     if as_json:
@@ -53,16 +53,16 @@ def compact_fleet(ctx: click.Context, store: str, as_json: bool) -> None:
         ctx.exit(1)
 
 
-def _print_compacted(done: Compacted) -> None:
-    merged_from = "" if done.parts == done.parts_before else f", merged from {done.parts_before:,}"
+def _print_compacted(result: CompactionResult) -> None:
+    merged_from = "" if result.parts == result.parts_before else f", merged from {result.parts_before:,}"
     print_lines(
         [
             text_line(
-                f"{words.count(done.captures, 'capture')} in {words.count(done.parts, 'part')}{merged_from}", "head"
+                f"{words.count(result.captures, 'capture')} in {words.count(result.parts, 'part')}{merged_from}", "head"
             )
         ]
     )
-    swept = done.swept
+    swept = result.swept
     if swept.files:
         note(f"Removed {words.count(swept.files, 'file')} with {words.size(swept.size)}.")
     if swept.waiting:
@@ -88,13 +88,13 @@ def drop_from_fleet(store: str, before: str | None, job: str | None, is_meant: b
         raise click.UsageError("Give --before DAY, --job JOB, or both.")
     from framedex.fleet.choosing import check_day
     from framedex.fleet.dropping import drop, to_drop
-    from framedex.fleet.place import Place
+    from framedex.fleet.place import StoreRoot
     from framedex.index.file.values import to_storable
 
     if before is not None:
         check_day(before)
     job = None if job is None else to_storable(job)
-    place = Place(store)
+    place = StoreRoot(store)
     found = to_drop(place, before, job)
     swept = drop(place, before, job) if is_meant else None
     if as_json:
@@ -115,7 +115,7 @@ def drop_from_fleet(store: str, before: str | None, job: str | None, is_meant: b
         note("Nothing was dropped: --yes drops them.")
 
 
-def _format_dropped(found: Dropping) -> str:
+def _format_dropped(found: DropExtent) -> str:
     days = f"of {found.first_day}" if found.first_day == found.last_day else f"{found.first_day} to {found.last_day}"
     totals = f"{words.count(found.captures, 'capture')} of {words.count(found.jobs, 'job')}"
     return f"{totals}, {days}: {words.count(found.calls, 'call')}"

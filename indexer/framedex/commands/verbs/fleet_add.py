@@ -11,6 +11,7 @@ import click
 
 from framedex import words
 from framedex.commands.inputs.options import store_option
+from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.render_answers import problem_lines
 from framedex.commands.output.terminal import text_line
@@ -18,7 +19,7 @@ from framedex.errors import FramedexError
 from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
-    from framedex.fleet.adding import Added
+    from framedex.fleet.adding import AddedCapture
     from framedex.progress import Progress
 
 
@@ -46,14 +47,12 @@ def add_to_fleet(
 
     Default: one process, or one per processor for more than 256 MiB of captures if Dask is installed.
     """
-    from framedex.commands.output.bars import progress_on_terminal
-
     if scheduler is not None and workers is not None:
         raise click.UsageError("--workers is for local processes. Leave it out with --scheduler.")
     folders, refused = _find_captures(captures)
     for path, error in refused:
         print_error(_not_added_error(path, error))
-    done: dict[Path, Added | FramedexError] = {}
+    done: dict[Path, AddedCapture | FramedexError] = {}
     if folders:
         with (
             progress_on_terminal() as progress,
@@ -65,7 +64,7 @@ def add_to_fleet(
                     print_error(_not_added_error(path, outcome))
                 elif not as_json:
                     _print_added(outcome)
-    added: list[Added] = []
+    added: list[AddedCapture] = []
     for path in folders:  # in the given order, not in the order of completion
         if isinstance(outcome := done[path], FramedexError):
             refused.append((path, outcome))
@@ -88,11 +87,11 @@ def add_to_fleet(
 @contextmanager
 def _add_captures(
     captures: Sequence[Path], store: str, scheduler: str | None, workers: int | None, progress: Progress
-) -> Iterator[Iterator[tuple[Path, Added | FramedexError]]]:
+) -> Iterator[Iterator[tuple[Path, AddedCapture | FramedexError]]]:
     """Add captures on an existing cluster, with local processes, or in this process, and yield the outcomes."""
-    from framedex.fleet.place import Place
+    from framedex.fleet.place import StoreRoot
 
-    place = Place(store)
+    place = StoreRoot(store)
     if scheduler is None and workers is None:
         from framedex.fleet.cluster.sizes import processes_that_pay
 
@@ -111,9 +110,9 @@ def _add_captures(
             yield add_by_cluster(processes, place, captures, progress)
     else:
         from framedex.fleet.adding import add_captures
-        from framedex.fleet.naming import Names
+        from framedex.fleet.naming import FrameNamer
 
-        with Names() as names:
+        with FrameNamer() as names:
             yield add_captures(place, captures, names, progress)
 
 
@@ -135,7 +134,7 @@ def _not_added_error(path: Path, error: FramedexError) -> FramedexError:
     return FramedexError(f"{path} was not added. {error.message}", error.remedy)
 
 
-def _print_added(added: Added) -> None:
+def _print_added(added: AddedCapture) -> None:
     origin = added.origin
     rank = "" if origin.rank is None else f", rank {origin.rank}"
     of_job = f" of {origin.job}{rank}" if origin.job else rank
@@ -145,7 +144,7 @@ def _print_added(added: Added) -> None:
     print_lines(problem_lines(added.problems))
 
 
-def _added_document(added: Added) -> dict[str, Any]:
+def _added_document(added: AddedCapture) -> dict[str, Any]:
     origin = added.origin
     return {
         "path": str(added.path),

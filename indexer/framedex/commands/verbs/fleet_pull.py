@@ -17,6 +17,7 @@ from framedex.commands.inputs.project_index import (
     writable_index_path,
     writer_patience,
 )
+from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.documents import imports_document
 from framedex.commands.output.terminal import text_line
@@ -24,8 +25,8 @@ from framedex.errors import FramedexError
 from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
-    from framedex.fleet.choosing import Chosen
-    from framedex.ingest.imports import Imported
+    from framedex.fleet.choosing import CaptureFilter
+    from framedex.ingest.imports import ImportedFile
     from framedex.settings import Settings
 
 
@@ -59,12 +60,12 @@ def pull_from_fleet(
     store has calls, stacks and lines, but no objects and no compiled programs; every answer about such a capture
     says so.
     """
-    from framedex.fleet.choosing import Chosen
+    from framedex.fleet.choosing import CaptureFilter
 
     settings = load_settings_here()
     named_path = output or ctx.obj
     path = writable_index_path(named_path, settings)
-    chosen = Chosen(job=job, rank=rank, captures=capture, day=day, since=since)
+    chosen = CaptureFilter(job=job, rank=rank, captures=capture, day=day, since=since)
     pulled, refused = _pull_captures(path, named_path, store, chosen, settings)
     imported = [done for _, done in pulled]
     if as_json:
@@ -82,17 +83,16 @@ def pull_from_fleet(
 
 
 def _pull_captures(
-    path: Path, named_path: Path | None, store: str, chosen: Chosen, settings: Settings
-) -> tuple[list[tuple[Mapping[str, Any], Imported]], list[dict[str, str]]]:
+    path: Path, named_path: Path | None, store: str, chosen: CaptureFilter, settings: Settings
+) -> tuple[list[tuple[Mapping[str, Any], ImportedFile]], list[dict[str, str]]]:
     """Pull captures into the index at a path. Prints the errors of failed captures, and returns both lists."""
-    from framedex.commands.output.bars import progress_on_terminal
-    from framedex.fleet.asking import Asking
-    from framedex.fleet.place import Place
+    from framedex.fleet.asking import StoreConnection
+    from framedex.fleet.place import StoreRoot
     from framedex.fleet.pulling import pull_captures
     from framedex.index import Store
 
     pulled, refused = [], []
-    with Asking(Place(store)) as asking:
+    with StoreConnection(StoreRoot(store)) as asking:
         rows = chosen.rows(asking)
         with (
             use_rebuilt_index(path, named_path, settings, lambda: Store(path, writer_patience())) as index,
@@ -111,12 +111,12 @@ def _pull_captures(
     return pulled, refused
 
 
-def _format_pulled(row: Mapping[str, Any], done: Imported) -> str:
+def _format_pulled(row: Mapping[str, Any], imported: ImportedFile) -> str:
     """Format a line about a pulled capture."""
     rank = "" if row["rank"] is None else f", rank {row['rank']}"
     of_job = f" of {row['job']}{rank}" if row["job"] else rank
-    title = f"{row['capture']}{of_job}: capture {done.capture}"
-    if done.report is None:
+    title = f"{row['capture']}{of_job}: capture {imported.capture}"
+    if imported.report is None:
         return f"{title}, already indexed"
-    contents = f"{words.count(done.report.calls, 'call')}, {words.count(done.report.stacks, 'stack')}"
-    return f"{title}: {contents}{' (read again: it has changed)' if done.report.grown else ''}"
+    contents = f"{words.count(imported.report.calls, 'call')}, {words.count(imported.report.stacks, 'stack')}"
+    return f"{title}: {contents}{' (read again: it has changed)' if imported.report.grown else ''}"

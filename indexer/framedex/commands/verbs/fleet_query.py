@@ -16,7 +16,7 @@ from framedex.plaintext import visible
 from framedex.words import nearest_name
 
 if TYPE_CHECKING:
-    from framedex.fleet.asking import Answer
+    from framedex.fleet.asking import QueryResult
 
 _MOST_SHOWN = 100  # rows of a prepared question
 
@@ -31,25 +31,25 @@ def query_fleet(question: str | None, store: str, as_json: bool) -> None:
     Without an argument: list the questions, and the views with their columns. SQL is one SELECT for DuckDB. With
     --json a prepared question includes its SQL.
     """
-    from framedex.fleet.asking import Asking
-    from framedex.fleet.place import Place
+    from framedex.fleet.asking import StoreConnection
+    from framedex.fleet.place import StoreRoot
     from framedex.fleet.questions import QUESTIONS
 
     sql = question
     if question is not None and len(question.split()) < 2:
         sql = QUESTIONS[_check_question(question.strip(), list(QUESTIONS))].sql
-    with Asking(Place(store)) as asking:
+    with StoreConnection(StoreRoot(store)) as asking:
         answer = asking.query(sql)
     if as_json:
         document: dict[str, Any] = {"store": store, "sql": sql, "columns": list(answer.columns)}
-        document |= {"questions": {name: each.tells for name, each in QUESTIONS.items()}} if sql is None else {}
+        document |= {"questions": {name: each.description for name, each in QUESTIONS.items()}} if sql is None else {}
         print_json(
             document | {"rows": [list(map(_to_json_value, row)) for row in answer.rows], "left_out": answer.left_out}
         )
     else:
         if sql is None:
             width = max(map(len, QUESTIONS))
-            print_lines(text_line(f"{name:{width}}  {each.tells}") for name, each in QUESTIONS.items())
+            print_lines(text_line(f"{name:{width}}  {each.description}") for name, each in QUESTIONS.items())
             print_lines([()])
         print_lines(_answer_lines(answer, None if sql == question else _MOST_SHOWN))
         for problem in answer.left_out:
@@ -68,7 +68,7 @@ def _check_question(name: str, questions: list[str]) -> str:
     return name
 
 
-def _answer_lines(answer: Answer, limit: int | None) -> Iterator[Line]:
+def _answer_lines(answer: QueryResult, limit: int | None) -> Iterator[Line]:
     shown = answer.rows[:limit]
     cells = [[visible(name) for name in answer.columns], *([_format_value(value) for value in row] for row in shown)]
     if not shown:

@@ -64,11 +64,11 @@ def compare_fleet_ranks(
     missing ranks. With clocks aligned, it reports ranks that are late in some or most steps, and the line that is
     slow. Work that only rank 0 does is a note.
     """
-    from framedex.fleet.asking import Asking
-    from framedex.fleet.place import Place
+    from framedex.fleet.asking import StoreConnection
+    from framedex.fleet.place import StoreRoot
     from framedex.fleet.ranks.comparing import compare
 
-    with Asking(Place(store)) as asking:
+    with StoreConnection(StoreRoot(store)) as asking:
         found = compare(asking, job, round(floor * _NS_PER_MS))
         left_out = tuple(asking.left_out)
     if as_json:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
+from framedex.capturetext import is_of_samples
 from framedex.commands.inputs.files import working_folder
 from framedex.commands.inputs.new_captures import INDEX_FOLDER
 from framedex.commands.inputs.project_index import find_index_path, load_settings_here, open_debuginfod
@@ -218,7 +219,6 @@ def _index_and_observe(captures: Sequence[Path]) -> tuple[Observations, bool]:
 
 def observe_index(index: Index) -> Observations:
     """The observations of all captures in an index, with a note for each capture that is left out."""
-    from framedex.capturetext import is_of_samples
     from framedex.guidebook.observations import observe
 
     for capture in index.captures():

@@ -16,13 +16,14 @@ from framedex.commands.inputs.project_index import (
     writable_index_path,
     writer_patience,
 )
+from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.documents import imports_document
 from framedex.commands.output.render_answers import import_lines
 from framedex.errors import FramedexError
 
 if TYPE_CHECKING:
-    from framedex.ingest.imports import Imported
+    from framedex.ingest.imports import ImportedFile
     from framedex.settings import Settings
 
 
@@ -81,9 +82,8 @@ def _import_files(
     value: str | None,
     folders: Sequence[Path],
     settings: Settings,
-) -> list[Imported]:
+) -> list[ImportedFile]:
     """Import files into the index at a path. Prints the errors of failed files."""
-    from framedex.commands.output.bars import progress_on_terminal
     from framedex.index import Store
     from framedex.ingest.imports import import_file
 

@@ -22,15 +22,19 @@ from framedex.commands.inputs.project_index import (
     writable_index_path,
     writer_patience,
 )
+from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.documents import index_document
 from framedex.commands.output.render_answers import report_lines
 from framedex.errors import FramedexError
-from framedex.plaintext import shell_word
+from framedex.model import CallFilter
+from framedex.path_resolution.files import usable_rules
+from framedex.plaintext import printable, shell_word
+from framedex.progress import SilentProgress
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.ingest import Report
+    from framedex.ingest import IndexingReport
     from framedex.model import CaptureRow
     from framedex.settings import Settings
 
@@ -113,8 +117,7 @@ def _update_index(
     settings: Settings,
     lazy: bool,
     rebuild: bool,
-) -> Report:
-    from framedex.commands.output.bars import progress_on_terminal
+) -> IndexingReport:
     from framedex.index import Store
     from framedex.index.file.database import changed_index_error
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures, rebuild_index
@@ -140,10 +143,11 @@ def _update_index(
 
 
 def _note_outside_folders(path: Path, settings: Settings) -> None:
-    """Note source folders outside of the settings' own folder that the settings name and the user has not added."""
+    """Note folders outside of the settings' own folder that the settings name and the user has not added."""
     from framedex.index import Index
 
-    if not settings.outside:
+    mapped = [rule for rule in settings.path_map if rule.is_outside]
+    if not settings.outside and not mapped:
         return
     with Index.open(path, may_write=False) as index:
         known = {root.path for root in index.sources.roots()}
@@ -152,6 +156,15 @@ def _note_outside_folders(path: Path, settings: Settings) -> None:
             note(
                 f"{settings.file} names {folder} as a source folder. It is outside the folder of that file, so it is"
                 f" not read. To add it: `framedex sources add {shell_word(str(folder))}`."
+            )
+    usable = usable_rules(mapped, tuple(known))
+    for rule in mapped:
+        if rule not in usable:
+            folder = rule.after.parent if os.path.isfile(rule.after) else rule.after  # noqa: PTH113 - Path.is_file raises
+            note(
+                f"The path-map in {settings.file} leads from {printable(rule.before)} to {rule.after}. It is outside"
+                " the folder of that file, so this rule is not used. To use it:"
+                f" `framedex sources add {shell_word(str(folder))}`, then `framedex index`."
             )
 
 
@@ -183,11 +196,9 @@ def _follow(
     path: Path, index: Path | None, named: tuple[Path, ...], sources: tuple[Path, ...], settings: Settings
 ) -> None:
     """Index the finished captures, then follow those that are still being written until Ctrl-C."""
-    from framedex.commands.output.bars import progress_on_terminal
     from framedex.index import Store
     from framedex.ingest import find_needed_sources, ingest_captures
     from framedex.ingest.follow import UPDATE_INTERVAL_S, Follower
-    from framedex.progress import Silence
 
     captures, unusable = _choose_captures(path, named)
     with (
@@ -200,7 +211,7 @@ def _follow(
         report = ingest_captures(store, complete, roots, progress, find_needed_sources, settings.path_map, debuginfod)
         for capture, error in (*unusable.items(), *report.refused):
             print_error(_not_indexed_error(capture, error))
-        follower = Follower(store, lambda: find_needed_sources(store, Silence()), debuginfod)
+        follower = Follower(store, lambda: find_needed_sources(store, SilentProgress()), debuginfod)
         with suppress(KeyboardInterrupt):
             note("Following running programs. Ctrl-C stops; indexed calls are kept.")
             with progress.task("Following", None) as advance:
@@ -244,7 +255,7 @@ def _find_captures(folders: Sequence[Path]) -> tuple[list[Path], dict[Path, Fram
     return found, unusable
 
 
-def _next_step(path: Path, report: Report, named: Sequence[Path]) -> str:
+def _next_step(path: Path, report: IndexingReport, named: Sequence[Path]) -> str:
     from framedex.index import Index
 
     read = {os.path.realpath(capture.path) for capture in report.captures if capture.calls}
@@ -262,8 +273,6 @@ def _next_step(path: Path, report: Report, named: Sequence[Path]) -> str:
 
 def _propose_trace(index: Index, capture: CaptureRow) -> str:
     """The command that shows a stack of the capture, preferably of an interesting call."""
-    from framedex.model import CallFilter
-
     wanted = (CallFilter(function=name, capture=capture.id) for name in (*_INTERESTING_FUNCTIONS, None))
     first_calls = next(filter(None, (index.calls.find(each, 1) for each in wanted)))
     return f"`framedex trace {first_calls[0].id}` shows the stack of one"

@@ -17,10 +17,18 @@ from framedex.commands.output.console import exit_nothing_found, json_option, pr
 from framedex.commands.output.documents import memory_document
 from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
 from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
-from framedex.costtext import device_name
+from framedex.costtext import device_name, saving_text, temporaries_source
+from framedex.plaintext import printable, truncate
 
 if TYPE_CHECKING:
-    from framedex.model import Alive, DeviceMemory, Held, OutOfMemory
+    from framedex.model import (
+        DeviceMemory,
+        LineMemory,
+        LiveBuffers,
+        OutOfMemory,
+        ProgramPeak,
+        TemporaryBuffer,
+    )
 
 _NOTHING_FOUND = (
     "These captures have no device allocations, or their memory is not indexed yet because they are still growing."
@@ -38,12 +46,14 @@ _NOTHING_FOUND = (
 def memory(
     index_path: Path | None, chosen: CaptureSelection | None, limit: int, all_lines: bool, as_json: bool
 ) -> None:
-    """Show lines that hold device memory, and growth.
+    """Show lines that hold device memory, inside programs too, and growth.
 
-    On the mock TPU the bytes are those of its allocator, in blocks of 512. On other plug-ins they are array sizes:
-    transfers give the sizes of copies, programs those of results. Buffers of unknown size are counted. The memory of
-    a donated buffer belongs to the line that received it. A line whose bytes grow in every round of a loop is
-    reported with the growth per round: a leak, or a cache.
+    The peak includes the temporaries of running programs. The program with the most of them at the peak is opened: the
+    lines whose values are alive at its own peak, and changes that would lower it. On the mock TPU the bytes are those
+    of its allocator, in blocks of 512. On other plug-ins they are array sizes: transfers give the sizes of copies,
+    programs those of results. Buffers of unknown size are counted. The memory of a donated buffer belongs to the line
+    that received it. A line whose bytes grow in every round of a loop is reported with the growth per round: a leak, or
+    a cache.
     """
     with open_whole_runs(index_path, chosen, lambda index: index.captures_with_memory()) as (index, answer):
         found = index.memory(all_lines=all_lines)
@@ -52,7 +62,9 @@ def memory(
     else:
         note_incomplete_captures(*answer.captures)
         shows_capture = len({device.capture for device in found}) > 1
-        print_lines([heading_line(answer), *memory_lines(found, limit, shows_capture=shows_capture)])
+        print_lines(
+            [heading_line(answer, has_device_times=True), *memory_lines(found, limit, shows_capture=shows_capture)]
+        )
     if not found:
         exit_nothing_found(_NOTHING_FOUND)
 
@@ -79,9 +91,13 @@ def memory_lines(devices: Sequence[DeviceMemory], limit: int, *, shows_capture: 
         if device.lines:
             yield from _table_lines(device, device.lines[: limit or None])
         yield from hidden_rows_line(len(device.lines) - limit if limit else 0, "line", indent=_INDENT)
+        if device.program is not None and (device.temporaries >= _LEAST_SHARE * device.peak or device.failures):
+            yield from program_peak_lines(device.program, limit)
         failures = [[*same] for _, same in groupby(device.failures, _without_call)]
         for same in failures[: limit or None]:
             yield from _failure_lines(same)
+            if (program := same[0].program) is not None and program != device.program and program.temporaries:
+                yield from program_peak_lines(program, limit)
         hidden = sum(map(len, failures[limit:])) if limit else 0
         yield from hidden_rows_line(hidden, "call", " that ran out of memory", _INDENT)
 
@@ -114,6 +130,7 @@ def _device_lines(device: DeviceMemory, name: str, *, shows_capture: bool) -> It
         Span(f"{name}{owner}", "head"),
         Span(f"  {peak}"),
         Span(call, "dim"),
+        Span(_format_program_parts(device)),
         Span(f"  at the end {words.size(device.at_end)}  {words.count(device.buffers, 'buffer')}"),
     )
     if len(device.over_time) > 1:
@@ -126,6 +143,13 @@ def _device_lines(device: DeviceMemory, name: str, *, shows_capture: bool) -> It
     if device.unsized:
         text = f"  {words.count(device.unsized, 'more buffer')} of unknown size, not in these sums"
         yield (Span(text, "dim"),)
+
+
+def _format_program_parts(device: DeviceMemory) -> str:
+    """`, 32.0 MiB of it temporaries of programs`; empty without any."""
+    parts = ((device.temporaries, "temporaries of programs"), (device.code, "their code"))
+    texts = [f"{words.size(size)} of it {what}" for size, what in parts if size]
+    return f", {', '.join(texts)}" if texts else ""
 
 
 def sparkline(points: Sequence[tuple[int, int]], width: int) -> str:
@@ -146,7 +170,7 @@ def sparkline(points: Sequence[tuple[int, int]], width: int) -> str:
     return "".join(_BAR_CHARACTERS[(size * len(_BAR_CHARACTERS) - 1) // peak] if size else " " for size in highest)
 
 
-def _table_lines(device: DeviceMemory, lines: Sequence[Held]) -> Iterator[Line]:
+def _table_lines(device: DeviceMemory, lines: Sequence[LineMemory]) -> Iterator[Line]:
     cells = [_row_cells(line, device.peak) for line in lines]
     widths = column_widths(_HEADS, *cells)
     yield (Span(f"{row_text(_HEADS, widths)}  line", "dim"),)
@@ -159,7 +183,7 @@ def _table_lines(device: DeviceMemory, lines: Sequence[Held]) -> Iterator[Line]:
             yield text_line(f"{'':{below}}each of {line.rounds:,} rounds leaves {words.size(line.growth)}")
 
 
-def _row_cells(line: Held, peak: int) -> tuple[str, ...]:
+def _row_cells(line: LineMemory, peak: int) -> tuple[str, ...]:
     return (
         f"{100 * line.at_peak / (peak or 1):.0f}",
         words.size(line.at_peak),
@@ -167,6 +191,51 @@ def _row_cells(line: Held, peak: int) -> tuple[str, ...]:
         words.size(line.at_end),
         words.size(line.most),
         words.size(line.allocated),
+    )
+
+
+_LEAST_SHARE = 0.1  # of the peak that temporaries need to be shown
+_PROGRAM_HEADS = ("%", "size", "buffers", "largest")
+_MOST_SHAPE = 40  # characters
+
+
+def program_peak_lines(program: ProgramPeak, limit: int) -> Iterator[Line]:
+    """The temporaries that are alive at the peak of a program, by line, and what would lower the peak."""
+    name = printable(program.function) or "the program"
+    yield ()
+    if not program.steps:
+        yield text_line(f"  in {name}: {words.size(program.temporaries)} of temporaries, in an unreadable schedule")
+        return
+    how = temporaries_source(program)
+    yield (
+        Span(f"  in {name}", "head"),
+        Span(f"  {words.size(program.temporaries)} of temporaries  (compiled by call {program.compile_call})", "dim"),
+    )
+    yield (Span(f"  {words.size(program.peak)} alive at step {program.peak_step + 1:,} of {program.steps:,}, {how}"),)
+    if len(program.over_time) > 1:
+        yield (Span(f"  step 1 {sparkline(program.over_time, _COLUMNS)} step {program.steps:,}", "dim"),)
+    groups = program.buffers_by_line()
+    rows = groups[: limit or None]
+    cells = [_temporary_cells(buffers, program.peak) for _, buffers in rows]
+    widths = column_widths(_PROGRAM_HEADS, *cells)
+    yield (Span(f"{row_text(_PROGRAM_HEADS, widths)}  line", "dim"),)
+    for (line, buffers), row_cells in zip(rows, cells, strict=True):
+        largest = buffers[0]
+        near = " or a line near it" if all(buffer.is_near for buffer in buffers) else ""
+        where = python_line(line, 0) if line is not None else (Span("XLA names no line", "dim"),)
+        op = largest.op or largest.opcode
+        yield (Span(f"{row_text(row_cells, widths)}  "), *where, Span(f"{near}  {printable(op)}", "dim"))
+    yield from hidden_rows_line(len(groups) - len(rows), "line", indent=_INDENT)
+    for saving in program.savings:
+        place = (Span(" "), *python_line(saving.line, 0)) if saving.line is not None else ()
+        yield (Span(f"  {printable(saving_text(saving))}"), *place)
+
+
+def _temporary_cells(buffers: Sequence[TemporaryBuffer], peak: int) -> tuple[str, ...]:
+    size = sum(buffer.size for buffer in buffers)
+    return (
+        *(f"{100 * size / (peak or 1):.0f}", words.size(size), f"{len(buffers):,}"),
+        truncate(printable(buffers[0].shape), _MOST_SHAPE),
     )
 
 
@@ -184,6 +253,6 @@ def _failure_lines(same: Sequence[OutOfMemory]) -> Iterator[Line]:
     yield from map(_holder_line, failure.held[:_MOST_HOLDERS])
 
 
-def _holder_line(alive: Alive) -> Line:
+def _holder_line(alive: LiveBuffers) -> Line:
     text = f"    {words.size(alive.size)} in {words.count(alive.buffers, 'buffer')}  "
     return (Span(text), *python_line(alive.line, 0))

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.commands.editor.editors import accepts_line, choose_editor, editor_command, is_neovim_request
-from framedex.commands.inputs.files import FilePosition, Page, note_if_too_short, parse_file_position, resolve_position
+from framedex.commands.inputs.files import (
+    FilePosition,
+    PublicPage,
+    note_if_too_short,
+    parse_file_position,
+    resolve_position,
+)
 from framedex.errors import FramedexError
 from framedex.folders import program_on_path
 from framedex.path_resolution.files import PathMap
@@ -23,7 +29,7 @@ from framedex.settings import Settings
 from framedex.words import signal_name
 
 if TYPE_CHECKING:
-    from framedex.commands.inputs.pasted_text import Finder
+    from framedex.commands.inputs.pasted_text import SourceFinder
 
 
 _NEOVIM_TIMEOUT_S = 5.0  # for the reply of a running Neovim
@@ -50,13 +56,13 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
     The editor is $FRAMEDEX_EDITOR, else the editor of this terminal (Neovim, Emacs, VS Code, code-server, Zed,
     JetBrains). Next come $VISUAL, $EDITOR, a running Neovim or Emacs, and an installed editor. Known editors get the
     line number. FRAMEDEX_EDITOR='nvim --server SOCKET' is a running Neovim. For other editors write where the values
-    go: FRAMEDEX_EDITOR='my-editor --at {line}:{column} {file}'. No shell reads them.
+    go: FRAMEDEX_EDITOR='my-editor --at {line}:{column} {file}'. No shell is involved.
     """
     named = parse_file_position(place)
     is_complete = named.line is not None or around is None
     here = resolve_position(named, PathMap(Settings.load(Path())[0].path_map)) if is_complete else None
     wanted = _find_position(place, around, index_path) if here is None else note_if_too_short(here)
-    if isinstance(wanted, Page):
+    if isinstance(wanted, PublicPage):
         _open_page(wanted)
         return
     editor = choose_editor(os.environ)
@@ -72,7 +78,7 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
     _run_editor(command, _NEOVIM_TIMEOUT_S if is_neovim_request(command) else None)
 
 
-def _open_page(page: Page) -> None:
+def _open_page(page: PublicPage) -> None:
     """Open a page in the user's browser. Raises FramedexError with its address if there is no browser."""
     from framedex.commands.editor.browser import choose_browser, is_web_address, open_page
     from framedex.commands.output.console import note
@@ -129,10 +135,10 @@ def _ignore_interrupts() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _find_position(place: str, around: str | None, index_path: Path | None) -> FilePosition | Page:
-    from framedex.commands.inputs.pasted_text import Finder
+def _find_position(place: str, around: str | None, index_path: Path | None) -> FilePosition | PublicPage:
+    from framedex.commands.inputs.pasted_text import SourceFinder
 
-    with Finder.open(index_path) as finder:
+    with SourceFinder.open(index_path) as finder:
         try:
             found = finder.find(place)
         except FramedexError as error:
@@ -145,9 +151,9 @@ def _find_position(place: str, around: str | None, index_path: Path | None) -> F
         return found if around is None else _add_line(found, around, finder)
 
 
-def _add_line(found: FilePosition | Page, around: str, finder: Finder) -> FilePosition | Page:
+def _add_line(found: FilePosition | PublicPage, around: str, finder: SourceFinder) -> FilePosition | PublicPage:
     """The place with the line from a text around it: `File "x.py", line 12`, if `x.py` was clicked."""
-    if isinstance(found, Page) or found.line is not None:
+    if isinstance(found, PublicPage) or found.line is not None:
         return found
     try:
         position = finder.find(around)

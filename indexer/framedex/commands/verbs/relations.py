@@ -15,13 +15,13 @@ from framedex.commands.output.console import json_option, note, print_json, prin
 from framedex.commands.output.documents import callees_document, callers_document
 from framedex.commands.output.render_answers import relation_lines, static_caller_lines
 from framedex.errors import FramedexError
-from framedex.model import Edge, FunctionRow
+from framedex.model import CallEdge, FunctionRow
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.index.ask.name.functions import Functions
-    from framedex.model import AnswerOf, MeantFunctions, StaticCallers
+    from framedex.model import AnswerScope, MatchingFunctions, StaticCallers
 
 _MOST_FUNCTIONS = 20
 _MOST_LISTED = 12
@@ -37,7 +37,7 @@ _static_option = click.option(
     help="Add callers in the sources that were never recorded.",
 )
 
-Group = tuple[FunctionRow, Sequence[Edge]]
+Group = tuple[FunctionRow, Sequence[CallEdge]]
 
 
 @click.command()
@@ -108,8 +108,8 @@ def _static_callers(index: Index, function: FunctionRow) -> StaticCallers | None
 
 
 def _find_groups(
-    index: Index, name: str, edges: Callable[[Functions], Callable[[int], list[Edge]]]
-) -> tuple[AnswerOf, list[Group]]:
+    index: Index, name: str, edges: Callable[[Functions], Callable[[int], list[CallEdge]]]
+) -> tuple[AnswerScope, list[Group]]:
     """The functions that the name matches with their edges, the user's own first, and the captures of the answer.
 
     A part of a name matches only if it is unique among functions of its kind. Raises FramedexError without a match.
@@ -135,7 +135,7 @@ def _find_groups(
     return queries.answer_of(shown), [(function, edges(queries)(function.id)) for function in shown]
 
 
-def _ambiguous_error(name: str, matches: MeantFunctions) -> FramedexError:
+def _ambiguous_error(name: str, matches: MatchingFunctions) -> FramedexError:
     """The error for a part of a name that matches several functions, with the most likely ones."""
     shown = matches.functions[: min(matches.likely, _MOST_LISTED)]
     listed = [f"{printable(function.name)}" for function in shown]

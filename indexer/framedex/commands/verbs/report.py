@@ -12,7 +12,7 @@ from framedex.commands.inputs.selection import CaptureSelection, capture_option,
 from framedex.commands.output.atomic_files import write_atomic
 from framedex.commands.output.console import note
 from framedex.commands.output.terminal import standard_output
-from framedex.commands.report.page import default_editor, open_in_browser, refuse_foreign
+from framedex.commands.report.page import default_editor, open_in_browser, page, refuse_foreign
 from framedex.commands.report.places import EDITORS
 
 
@@ -55,7 +55,6 @@ def report(
         refuse_foreign(output)
     with open_whole_runs(index_path, chosen) as (index, answer):
         from framedex.commands.report.contents import read_contents
-        from framedex.commands.report.page import page
 
         text = page(read_contents(index, answer), editor or default_editor())
     if to_stdout:

@@ -31,10 +31,10 @@ from framedex.commands.output.terminal import Terminal
 from framedex.errors import FramedexError
 from framedex.model import Language
 from framedex.releases.statements import StatedReleases
-from framedex.text_stacks.source_lookup.frame_context import Found
+from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 from framedex.text_stacks.source_lookup.released import NAMESPACES
 from framedex.text_stacks.source_lookup.resolve import Resolver
-from framedex.text_stacks.stream import NotedLog
+from framedex.text_stacks.stream import AnnotatedLog
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -64,10 +64,10 @@ def resolve(index_path: Path | None, file: str) -> None:
     """
     terminal = Terminal.of_stdout()
     with _open_log(file) as source, _ignore_interrupts_in_pipe(source):
-        with _Sources(index_path, file) as sources:
+        with _FrameSources(index_path, file) as sources:
             notes = SourceNotes(sources.find, terminal, sys.stdout.encoding, sources.releases, sources)
             try:
-                _copy_log(source, file, NotedLog(notes, sources.releases, notes))
+                _copy_log(source, file, AnnotatedLog(notes, sources.releases, notes))
             except BrokenPipeError:
                 _exit_by_sigpipe()
         for remark in sources.remarks():
@@ -103,7 +103,7 @@ def _ignore_interrupts_in_pipe(source: int) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-class _Sources:
+class _FrameSources:
     """Finds the sources of frames. The first frame imports its modules; lines before that pass unchanged.
 
     An error is printed and ends only the notes, because a filter that exits makes the program before it in the pipe
@@ -124,7 +124,7 @@ class _Sources:
         self.is_index_needed = False
         """Whether an index might have a frame that was not found; False if there is an index."""
 
-    def __enter__(self) -> _Sources:
+    def __enter__(self) -> _FrameSources:
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -138,9 +138,9 @@ class _Sources:
         if self.is_index_needed:
             yield NO_INDEX
 
-    def find(self, frame: TextFrame, inward: TextFrame | None = None) -> Found:
+    def find(self, frame: TextFrame, inward: TextFrame | None = None) -> FoundFrame:
         """The source of a frame; `inward` is its callee, if the log has it."""
-        nothing = Found(frame, frame.function, None)
+        nothing = FoundFrame(frame, frame.function, None)
         if self._failed:
             return nothing
         try:
@@ -180,7 +180,7 @@ class _Sources:
         except FramedexError:
             return False
 
-    def _find_or_recover(self, frame: TextFrame, inward: TextFrame | None) -> Found:
+    def _find_or_recover(self, frame: TextFrame, inward: TextFrame | None) -> FoundFrame:
         try:
             resolver = self._resolver = self._resolver or self._open_resolver()
             with self._index.reading() if self._index is not None else nullcontext():
@@ -197,7 +197,7 @@ class _Sources:
         return resolver
 
 
-def _copy_log(source: int, file: str, log: NotedLog) -> None:
+def _copy_log(source: int, file: str, log: AnnotatedLog) -> None:
     while block := _read_block(source, file):
         for piece in log.annotate(block):
             _write_stdout(piece)

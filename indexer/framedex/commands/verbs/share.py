@@ -14,18 +14,20 @@ from framedex.commands.inputs.options import Choice
 from framedex.commands.inputs.project_index import open_index
 from framedex.commands.inputs.selection import CaptureChoice, CaptureSelection
 from framedex.commands.output.atomic_files import format_total_size, open_atomic
+from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import note, print_lines
 from framedex.commands.output.render_answers import problem_lines
 from framedex.commands.output.terminal import Line, text_line
 from framedex.errors import FramedexError
-from framedex.model.scopes import Counted
+from framedex.model import Metadata
+from framedex.model.scopes import CaptureScope
 from framedex.plaintext import printable, shell_word
 
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import CaptureRow
     from framedex.sharing.redaction import Redactor
-    from framedex.sharing.writing import Shared
+    from framedex.sharing.writing import SharingResult
 
 _MOST_SHOWN = 20  # texts that may be sensitive
 
@@ -74,10 +76,9 @@ def share(
         raise click.UsageError("--keep works with --redact only.")
     if str(output) == "-":
         raise click.UsageError("A shared capture is a file: name one with -o.")
-    from framedex.commands.output.bars import progress_on_terminal
     from framedex.ingest.captures import open_stream
     from framedex.shared.archive import SUFFIX
-    from framedex.sharing.excerpts import Sources
+    from framedex.sharing.excerpts import SourceAmount
     from framedex.sharing.redaction import Redaction
     from framedex.sharing.writing import share as write
 
@@ -87,7 +88,7 @@ def share(
         redactor = _create_redactor(row, index.path, packages) if redact else None
         stream = open_stream(Path(row.path))
         with open_atomic(output, through_links=is_named) as file:
-            excerpts = Sources(sources or ("none" if redact else "lines"))
+            excerpts = SourceAmount(sources or ("none" if redact else "lines"))
             parameters = (index.capture(row.id), file, excerpts, redactor or Redaction(), progress)
             done = write(stream, *parameters, with_clock=not no_clock)
     print_lines(_report_lines(row.id, done, redactor))
@@ -101,7 +102,7 @@ def _find_capture(index: Index, chosen: CaptureSelection) -> CaptureRow:
     if isinstance(chosen, tuple):
         rows = find_captures(index, chosen)
     else:
-        rows = find_latest_run(index) if chosen is Counted.LATEST else index.captures()
+        rows = find_latest_run(index) if chosen is CaptureScope.LATEST else index.captures()
     if len(rows) == 1:
         return rows[0]
     if not rows:
@@ -114,7 +115,6 @@ def _find_capture(index: Index, chosen: CaptureSelection) -> CaptureRow:
 
 
 def _create_redactor(row: CaptureRow, index: Path, packages: Sequence[str]) -> Redactor:
-    from framedex.model import Metadata
     from framedex.sharing.redaction import Redactor
     from framedex.sharing.secrets import secrets_here
 
@@ -124,15 +124,15 @@ def _create_redactor(row: CaptureRow, index: Path, packages: Sequence[str]) -> R
     return Redactor(secrets_here(metadata), projects, packages or None)
 
 
-def _report_lines(capture: int, done: Shared, redactor: Redactor | None) -> Iterator[Line]:
-    contents = ", ".join(words.count(count, noun) for count, noun in done.held if count)
+def _report_lines(capture: int, result: SharingResult, redactor: Redactor | None) -> Iterator[Line]:
+    contents = ", ".join(words.count(count, noun) for count, noun in result.contents if count)
     yield text_line(f"capture {capture}: {contents}", "head")
-    yield from problem_lines(done.problems)
+    yield from problem_lines(result.problems)
     if redactor is None:
         return
-    replaced = ", ".join(f"{count:,} x {kind}" for kind, count in redactor.told().items())
+    replaced = ", ".join(f"{count:,} x {kind}" for kind, count in redactor.counts().items())
     yield text_line(f"replaced: {replaced or 'nothing'}")
-    found = list(redactor.left())
+    found = list(redactor.remaining_texts())
     yield text_line(f"left: {words.count(len(found), 'text')} that may be sensitive{':' if found else ''}")
     for kind, text in islice(found, _MOST_SHOWN):
         yield text_line(f"     {printable(text)}  {kind}")

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from framedex import words
 from framedex.commands.inputs.project_index import (
-    check_index_is_inside,
-    find_index_path,
     load_settings_here,
     use_rebuilt_index,
     writable_index_path,
     writer_patience,
 )
+from framedex.commands.inputs.source_stores import open_store_of_sources
 from framedex.commands.output.atomic_files import open_atomic
+from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import print_lines
+from framedex.commands.output.render_answers import format_counts, imported_map_lines
 from framedex.commands.output.terminal import text_line
 from framedex.errors import FramedexError
 from framedex.model import SourceMapInfo
 from framedex.plaintext import printable
 from framedex.version import VERSION
-
-if TYPE_CHECKING:
-    from framedex.index import Store
 
 
 @click.command(name="export")
@@ -57,7 +51,6 @@ def export_sources(
 
     The map has names and lines, but no code. `framedex sources import` reads it.
     """
-    from framedex.commands.output.bars import progress_on_terminal
     from framedex.ingest.source_maps import export_map
     from framedex.sourcemap import find_public_address, tracked_files
 
@@ -71,7 +64,11 @@ def export_sources(
     repository = repository.rstrip("/").removesuffix(".git") if repository else find_public_address(root)
     name = component or (repository or str(source.top)).rstrip("/").rpartition("/")[2]
     info = _check_info(SourceMapInfo(name, repository, source.commit, source.is_dirty, VERSION))
-    with _open_store(root, index_path) as store, open_atomic(output) as stream, progress_on_terminal() as progress:
+    with (
+        open_store_of_sources(root, index_path) as store,
+        open_atomic(output) as stream,
+        progress_on_terminal() as progress,
+    ):
         exported = export_map(
             store, root, str(source.top), info, stream, progress, tracked=tracked_files(root), with_calls=not no_calls
         )
@@ -79,7 +76,7 @@ def export_sources(
     print_lines(
         [
             text_line(
-                f"{output}: {info.prefix[:-1]}, {_format_counts(exported.files, exported.definitions)}, {size:,} bytes"
+                f"{output}: {info.prefix[:-1]}, {format_counts(exported.files, exported.definitions)}, {size:,} bytes"
             ),
             *([] if repository else [text_line("     ! without --repository its lines have no links", "error")]),
         ]
@@ -94,7 +91,6 @@ def import_sources(index_path: Path | None, file: Path) -> None:
 
     They replace earlier definitions of the same component. A source folder takes precedence over the map.
     """
-    from framedex.commands.output.bars import progress_on_terminal
     from framedex.index import Store
     from framedex.ingest.source_maps import import_map
 
@@ -104,20 +100,11 @@ def import_sources(index_path: Path | None, file: Path) -> None:
     with opened as store, progress_on_terminal() as progress:
         imported = import_map(store, file, progress)
         store.seal()
-    replaced = imported.replaced
-    lines = [text_line(f"{imported.info.prefix[:-1]}: {_format_counts(imported.files, imported.definitions)}")]
-    if replaced is not None:
-        reason = "the same commit" if replaced == imported.info else replaced.prefix[:-1]
-        lines.append(text_line(f"     replaced: {reason}"))
-    if imported.info.is_dirty:
-        lines.append(
-            text_line("     ! exported from changed files: lines may differ from those of the commit", "error")
-        )
-    print_lines(lines)
+    print_lines(imported_map_lines(imported))
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _ExportSource:
     """Sources to export: the base folder of paths, the commit, and whether files may differ from the commit."""
 
     top: Path
@@ -126,7 +113,7 @@ class _Source:
     problem: str | None = None
 
 
-def _read_state(root: Path, commit: str | None) -> _Source:
+def _read_state(root: Path, commit: str | None) -> _ExportSource:
     """The state of a folder, which must be at `commit` if given.
 
     Raises FramedexError if its commit is unknown or another.
@@ -139,14 +126,14 @@ def _read_state(root: Path, commit: str | None) -> _Source:
             raise FramedexError(
                 f"{printable(str(root))} is not a git checkout, so its commit is unknown.", "Name it with --commit."
             )
-        return _Source(Path(os.path.realpath(root)), commit, is_dirty=False)
+        return _ExportSource(Path(os.path.realpath(root)), commit, is_dirty=False)
     if commit is not None and commit != checkout.commit:
         raise FramedexError(
             f"{printable(str(root))} is at {checkout.commit}, not at {printable(commit)}.",
             f"Check it out first: `git checkout {printable(commit)}`.",
         )
     top = Path(os.path.realpath(checkout.top))
-    return _Source(top, checkout.commit, checkout.is_changed is not False, checkout.problem)
+    return _ExportSource(top, checkout.commit, checkout.is_changed is not False, checkout.problem)
 
 
 def _check_info(info: SourceMapInfo) -> SourceMapInfo:
@@ -161,33 +148,3 @@ def _check_info(info: SourceMapInfo) -> SourceMapInfo:
             " user name or password (https://...) as --repository.",
         ) from problem
     return info
-
-
-@contextmanager
-def _open_store(root: Path, index_path: Path | None) -> Iterator[Store]:
-    """The index that has the folder as a source folder; a temporary index if there is none."""
-    from framedex.index import Store
-
-    settings = load_settings_here()
-    path = find_index_path(index_path, settings)
-    if path is not None and os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises without permission
-        checked = check_index_is_inside(path, index_path, settings)
-        with use_rebuilt_index(path, index_path, settings, lambda: Store(checked, writer_patience())) as store:
-            folder = os.path.realpath(root)
-            if any(folder == known or folder.startswith(f"{known}/") for known in store.sources.roots()):
-                yield store
-                return
-    try:
-        import tempfile  # imported late: `import` does not need it
-
-        temporary_folder = tempfile.TemporaryDirectory(prefix="framedex-")
-    except OSError as error:
-        raise FramedexError(
-            f"No temporary folder can be created: {error.strerror or error}.", "Set TMPDIR to a folder with free space."
-        ) from error
-    with temporary_folder as folder, Store(Path(folder) / "index.db") as store:
-        yield store
-
-
-def _format_counts(files: int, definitions: int) -> str:
-    return f"{words.count(files, 'file')}, {words.count(definitions, 'definition')}"

@@ -24,7 +24,7 @@ from framedex.commands.output.proposals import proposal_line
 from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
 from framedex.errors import FramedexError
 from framedex.index.file.values import to_storable
-from framedex.model import LinesFrom
+from framedex.model import LineSource
 from framedex.plaintext import printable, restore, shell_word, truncate
 from framedex.releases.builds import pinning_jax
 from framedex.releases.components import NAMES, Component
@@ -41,7 +41,7 @@ from framedex.releases.roots import (
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import ComponentFrames, SourcedFrames, SourceMapInfo
+    from framedex.model import ComponentFrames, FramesBySource, SourceMapInfo
     from framedex.releases import Build
 
 
@@ -53,8 +53,8 @@ def sources(ctx: click.Context, as_json: bool) -> None:
 
     The table lists the recorded components with their versions and commits. It counts their frames by the source of
     the line. That is a source folder, another local file, an imported source map, a release map of framedex, or debug
-    information. Below the table are the source folders. A folder at another commit than the recorded jax or jaxlib is
-    marked, with the command that fetches the right one.
+    information. Below the table are the source folders. A folder at a different commit from the recorded jax or
+    jaxlib is marked, with the command that fetches the right one.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -219,7 +219,7 @@ def frame_source_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
                 (Span(f"{before} "), Span(printable(source.folder), elastic=True)) if source.folder else (Span(before),)
             )
             shown = ("",) * len(cells)
-    here = sum(each.count(LinesFrom.SOURCE_FOLDER, LinesFrom.FILE_HERE) for each in components)
+    here = sum(each.count(LineSource.SOURCE_FOLDER, LineSource.FILE_HERE) for each in components)
     public = sum(source.public for each in components for source in each.sources)
     yield text_line(
         f"{words.count(total, 'frame')}: {here:,} lead to a file here, {public:,} to a public page,"
@@ -239,7 +239,7 @@ def improvement_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
 
 
 def _fetchable_lines(component: ComponentFrames, name: str) -> Iterator[Line]:
-    nearest, unplaced = component.count(LinesFrom.NEAREST_RELEASE), component.count(LinesFrom.NAME_ONLY)
+    nearest, unplaced = component.count(LineSource.NEAREST_RELEASE), component.count(LineSource.NAME_ONLY)
     if nearest:
         yield _missing_sources_line(
             nearest, name, "lines of the nearest release, which may be off", "`framedex sources fetch`"
@@ -250,9 +250,9 @@ def _fetchable_lines(component: ComponentFrames, name: str) -> Iterator[Line]:
 
 def _own_code_lines(component: ComponentFrames) -> Iterator[Line]:
     name = "your own code"
-    if unplaced := component.count(LinesFrom.NAME_ONLY):
+    if unplaced := component.count(LineSource.NAME_ONLY):
         yield _missing_sources_line(unplaced, name, "a name only", "`framedex sources add DIR`", " with its sources")
-    if elsewhere := component.count(LinesFrom.DEBUG_INFORMATION, LinesFrom.CODE_OBJECT):
+    if elsewhere := component.count(LineSource.DEBUG_INFORMATION, LineSource.CODE_OBJECT):
         yield _missing_sources_line(
             elsewhere, name, "lines in files that are not here", "`framedex sources add DIR`", " with them"
         )
@@ -263,9 +263,9 @@ def _missing_sources_line(count: int, name: str, has: str, command: str, more: s
     return proposal_line(f"     ! {words.count(count, 'frame')} of {name} {verb} {has}: {command}{more}.", "error")
 
 
-def _format_source_kind(source: SourcedFrames) -> str:
+def _format_source_kind(source: FramesBySource) -> str:
     """Format the source of lines, and whether the lines are public if the kind of source does not imply it."""
-    if source.lines_from not in (LinesFrom.DEBUG_INFORMATION, LinesFrom.CODE_OBJECT) or not source.public:
+    if source.lines_from not in (LineSource.DEBUG_INFORMATION, LineSource.CODE_OBJECT) or not source.public:
         return source.lines_from.value
     share = "public" if source.public == source.frames else "some public"
     return f"{source.lines_from.value}, {share}"

@@ -74,7 +74,12 @@ def summary(
     else:
         note_incomplete_captures(*answer.captures)
         called = [each for each in found if each.boundary != PROFILE_BOUNDARY]
-        print_lines([heading_line(answer), *(totals_lines(called, by_thread=by_thread) if called else ())])
+        print_lines(
+            [
+                heading_line(answer, has_device_times=True),
+                *(totals_lines(called, by_thread=by_thread) if called else ()),
+            ]
+        )
         for each in profiles:
             print_lines([(), *profile_lines(each)])
     if not found:

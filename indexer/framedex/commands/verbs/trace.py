@@ -32,7 +32,7 @@ from framedex.commands.output.render_trace import (
 from framedex.commands.output.terminal import Terminal
 from framedex.errors import FramedexError
 from framedex.folders import user_folder
-from framedex.model import Language, Role, Stale
+from framedex.model import FrameRole, Language, Staleness
 from framedex.plaintext import printable
 from framedex.tracetext import format_trace
 
@@ -123,7 +123,7 @@ def trace(
         print_json(trace_document(found, profiled))
     else:
         frames = (*found.frames, *found.python)
-        code = [frame for frame in frames if frame.function.role is Role.CODE]
+        code = [frame for frame in frames if frame.function.role is FrameRole.CODE]
         print_lines(
             [
                 *([heading_line(answer)] if answer is not None and answer.among > 1 else []),
@@ -138,7 +138,7 @@ def trace(
         for path, is_followed in _find_stale_files(found).items():
             effect = "its lines are shown at their current position" if is_followed else "its lines may have moved"
             note(f"{path} has changed since the recording: {effect}.")
-        _print_advice("trace", (*_unnamed(found), *_missing_sources(found), *_public(code)))
+        _print_advice("trace", (*_count_unnamed_frames(found), *_missing_sources(found), *_public(code)))
 
 
 def _is_id(call: str) -> bool:
@@ -172,7 +172,7 @@ def _missing_sources(found: Trace) -> Iterator[str]:
     """For each binary: the number of named frames without source, and the source trees that have them, if known."""
     modules: dict[str, list[FrameRow]] = {}
     for frame in (*found.frames, *found.python):
-        is_named = frame.function.role is Role.CODE and frame.function.symbol and frame.module
+        is_named = frame.function.role is FrameRole.CODE and frame.function.symbol and frame.module
         if frame.location is None and is_named:
             modules.setdefault(PurePath(frame.module).name, []).append(frame)
     for module, frames in modules.items():
@@ -183,7 +183,7 @@ def _missing_sources(found: Trace) -> Iterator[str]:
             if module in _JAXLIB and any(map(pattern.match, names))
         ]
         commit = "; `framedex sources` says at which commit" if trees else ""
-        if module in _JAXLIB and (others := _others(names)):
+        if module in _JAXLIB and (others := _foreign_scopes(names)):
             trees.append(f"{others} in neither XLA nor JAX")
         told = f": {', '.join(trees)}" if trees else ""
         yield (
@@ -202,7 +202,7 @@ def _public(code: Sequence[FrameRow]) -> Iterator[str]:
         yield f"The source of {count} is not here, but public. `framedex sources fetch` brings what has a known commit."
 
 
-def _others(names: Iterable[str]) -> str:
+def _foreign_scopes(names: Iterable[str]) -> str:
     """The outermost scopes of functions from neither repository, each once."""
     strange = [name for name in names if not any(pattern.match(name) for _, pattern, _ in _TREES)]
     scopes = dict.fromkeys(
@@ -212,12 +212,14 @@ def _others(names: Iterable[str]) -> str:
     return ", ".join(scopes)
 
 
-def _unnamed(found: Trace) -> Iterator[str]:
+def _count_unnamed_frames(found: Trace) -> Iterator[str]:
     """For each binary: the number of frames without a name, and the command that explains them."""
     modules = Counter(
         PurePath(frame.module).name
         for frame in found.frames
-        if frame.function.role is Role.CODE and frame.function.language is Language.NATIVE and not frame.function.symbol
+        if frame.function.role is FrameRole.CODE
+        and frame.function.language is Language.NATIVE
+        and not frame.function.symbol
     )
     for module, frames in modules.items():
         yield f"{words.count(frames, 'frame')} of {module} without a name: `framedex doctor` says why."
@@ -227,7 +229,7 @@ def _find_stale_files(found: Trace) -> dict[str, bool]:
     """The files of the trace that changed since the recording, each with whether git can map all its lines."""
     frames = (*found.frames, *found.python)
     places = [frame.location for frame in frames if frame.location is not None and frame.location.stale is not None]
-    unknown = {place.path for place in places if place.stale is Stale.UNKNOWN}
+    unknown = {place.path for place in places if place.stale is Staleness.UNKNOWN}
     return {place.path: place.path not in unknown for place in places}
 
 

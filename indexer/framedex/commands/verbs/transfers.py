@@ -16,7 +16,7 @@ from framedex.commands.output.documents import transfers_document
 from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
 from framedex.commands.output.terminal import Line, Span, column_widths, row_text
-from framedex.model import Direction
+from framedex.model import TransferDirection
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
@@ -54,7 +54,13 @@ def transfers(
         print_json(transfers_document(answer, rows[:limit] if limit else rows))
     else:
         note_incomplete_captures(*answer.captures)
-        print_lines([heading_line(answer), *total_lines(found), *(transfer_lines(rows, limit) if rows else ())])
+        print_lines(
+            [
+                heading_line(answer, has_device_times=True),
+                *total_lines(found),
+                *(transfer_lines(rows, limit) if rows else ()),
+            ]
+        )
     if not rows:
         exit_nothing_found(_NOTHING_IMPLICIT if found else _NOTHING_FOUND)
 
@@ -66,7 +72,7 @@ _INDENT = 8
 
 def total_lines(rows: Sequence[Transfers]) -> Iterator[Line]:
     """The totals of each direction, and their implicit part."""
-    for direction in Direction:
+    for direction in TransferDirection:
         moved = [row for row in rows if row.direction is direction]
         if moved:
             implicit = [row for row in moved if row.is_implicit]

@@ -20,7 +20,7 @@ from framedex.model import PARTS_OF_STEPS
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
-    from framedex.model import Loop, LoopStep, Waiting, Waits
+    from framedex.model import Loop, LoopStep, Waits, WaitsAndLoops
 
 _NOTHING_FOUND = (
     "No waits and no loops in these captures. Captures that are still growing get theirs when they are complete."
@@ -50,9 +50,9 @@ def waits(index_path: Path | None, chosen: CaptureSelection | None, limit: int, 
     else:
         note_incomplete_captures(*answer.captures)
         print_lines(
-            [heading_line(answer), (), *waits_lines(found, limit)]
+            [heading_line(answer, has_device_times=True), (), *waits_lines(found, limit)]
             if found.recorded or found.ended_by
-            else [heading_line(answer)]
+            else [heading_line(answer, has_device_times=True)]
         )
     if not (found.lines or found.loops or found.unseen or found.ended_by):
         exit_nothing_found(_NOTHING_FOUND)
@@ -66,7 +66,7 @@ _PARTS = (*PARTS_OF_STEPS, "own")
 _UNSEEN_NOTE = "It may have waited unseen, as in jax.effects_barrier."
 
 
-def waits_lines(waiting: Waiting, limit: int) -> Iterator[Line]:
+def waits_lines(waiting: WaitsAndLoops, limit: int) -> Iterator[Line]:
     """The first `limit` lines with waits (0: all), and the loops, the first with its rounds."""
     yield from _summary_lines(waiting)
     if waiting.lines:
@@ -82,7 +82,7 @@ def waits_lines(waiting: Waiting, limit: int) -> Iterator[Line]:
     yield from hidden_rows_line(len(waiting.loops) - len(loops), "loop")
 
 
-def _summary_lines(waiting: Waiting) -> Iterator[Line]:
+def _summary_lines(waiting: WaitsAndLoops) -> Iterator[Line]:
     unended = sum(row.unended for row in waiting.lines)
     at_least = "at least " if unended or waiting.unseen or waiting.ended_by else ""
     waited = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_answers import where_lines
 from framedex.commands.output.terminal import Span, place_line, text_line
 from framedex.errors import FramedexError
-from framedex.model import FunctionRow, How, Location, StackHit, Stale
+from framedex.model import FunctionRow, Location, LocationEvidence, StackHit, Staleness
 from framedex.path_resolution.files import is_process_path, typed_file_exists
 from framedex.placetext import location_labels
 from framedex.plaintext import printable, restore, shell_word
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from framedex.commands.output.terminal import Line
     from framedex.index import Index
     from framedex.index.ask.line.line import Line as IndexedLine
-    from framedex.model import Nearby, ProgramLine, ProgramMark, ProgramRun, ProgramUse, PythonLine
+    from framedex.model import NearestLines, ProgramLine, ProgramMark, ProgramRun, ProgramUse, PythonLine
     from framedex.path_resolution.precedence import PathResolver
 
 Caller = tuple[FunctionRow, Location | None]
@@ -56,17 +57,19 @@ def where(index_path: Path | None, place: str, limit: int, chosen: CaptureSelect
         first = shell_word(f"{wanted.path}:1")
         raise FramedexError(f"{wanted.path} has no line 0.", f"Lines count from 1: `framedex where {first}`.")
     asked = place if wanted.line is None else f"{wanted.path}:{wanted.line}"
-    with open_counted_index(index_path, chosen) as index:
+    with open_counted_index(index_path, chosen, partial(_latest_recording, wanted.path)) as index:
         path = _recorded_path(index, path_resolver(settings_here()[0], "-", index), wanted.path)
         file, line = index.file(path), None if wanted.line is None else index.line(path, wanted.line)
         counts = file.recorded_lines() if line is None else {}
         summary = None if line is None else line.summary()
         callers = {} if line is None else _count_callers(line)
         hits = file.stacks(limit) if line is None else line.stacks(limit)
-        stale = Stale.UNKNOWN if _has_stale_lines(hits or file.stacks(limit=1)) else None
+        stale = Staleness.UNKNOWN if _has_stale_lines(hits or file.stacks(limit=1)) else None
         marks = file.program_marks() if line is None else []
         shown = {*counts, *(mark.line for mark in marks)} if line is None else line.lines
-        places = {each: index.add_public_url(Location(path, each, How.EXACT, stale=stale)) for each in shown}
+        places = {
+            each: index.add_public_url(Location(path, each, LocationEvidence.EXACT, stale=stale)) for each in shown
+        }
         linked = [] if line is None else line.linked_calls()
         uses = [] if line is None else line.program_uses()
         inside = [use for use in uses if not use.is_outside]
@@ -74,7 +77,11 @@ def where(index_path: Path | None, place: str, limit: int, chosen: CaptureSelect
         known = bool(hits or inside or marks or linked)
         near = line.nearby() if line is not None and not known else None
         answer = file.answer_of() if line is None else line.answer_of()
-        location = None if line is None else index.add_public_url(Location(path, line.line, How.EXACT, stale=stale))
+        location = (
+            None
+            if line is None
+            else index.add_public_url(Location(path, line.line, LocationEvidence.EXACT, stale=stale))
+        )
     if as_json:
         document = where_document(answer, path, wanted.line, counts, summary, callers, hits, linked)
         print_json(document | programs_document(uses, runs, marks, near))
@@ -94,7 +101,7 @@ def _answer_lines(
     inside: Sequence[ProgramUse],
     runs: Sequence[ProgramRun],
     marks: Sequence[ProgramMark],
-    places: Mapping[int, Location],
+    locations: Mapping[int, Location],
     call_lines: Iterable[Line],
 ) -> Iterator[Line]:
     """The programs that contain a line, the calls through it or its file, and the programs that it ran."""
@@ -104,13 +111,13 @@ def _answer_lines(
     if runs:
         yield from run_lines(runs)
     if marks:
-        yield from mark_lines(marks, places)
+        yield from mark_lines(marks, locations)
 
 
 def _has_stale_lines(hits: Sequence[StackHit]) -> bool:
     """Whether the file has changed since the recording and git cannot map its lines."""
     places = [hit.frame.location for hit in hits]
-    return any(place is not None and place.stale is Stale.UNKNOWN for place in places)
+    return any(place is not None and place.stale is Staleness.UNKNOWN for place in places)
 
 
 def _count_callers(line: IndexedLine) -> dict[Caller, int]:
@@ -122,25 +129,34 @@ def _count_callers(line: IndexedLine) -> dict[Caller, int]:
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def _recorded_path(index: Index, here: PathResolver, path: Path) -> str:
+def _latest_recording(path: Path, index: Index) -> float:
+    """The start time of the latest recording with the user's file; 0 if there is none."""
+    try:
+        file = index.file(_recorded_path(index, path_resolver(settings_here()[0], "-", index), path))
+    except FramedexError:
+        return 0.0
+    return max((capture.started for capture in file.answer_of().captures), default=0.0) if file.is_recorded() else 0.0
+
+
+def _recorded_path(index: Index, path_resolver: PathResolver, path: Path) -> str:
     """The recorded path for the user's path, which may be escaped as printed; otherwise an existing file.
 
     Raises FramedexError if the file does not exist, or if several recorded files match.
     """
     names = dict.fromkeys((str(path), restore(str(path))))
     for name in names:
-        for file in (here.find_itself(name), _real_path(name)):
+        for file in (path_resolver.find_itself(name), _real_path(name)):
             if file is not None and index.file(file).is_recorded():
                 return file
         found = index.names.recorded_files(name.lstrip("./"))
-        found = found or [file for file in here.files(name) if index.file(file).is_recorded()]
+        found = found or [file for file in path_resolver.files(name) if index.file(file).is_recorded()]
         if len(found) > 1:
             listed = "\n".join(map(printable, found[:20]))
             raise FramedexError(f"Several recorded files end with {path}:\n{listed}", "Give a longer part of the path.")
         if found:
             return found[0]
     for name in names:
-        if meant := here.files(name):
+        if meant := path_resolver.files(name):
             return meant[0]
     name, _, line = str(path).rpartition(":")
     if name and (typed_file_exists(name) or index.names.recorded_files(restore(name).lstrip("./"))):
@@ -164,9 +180,9 @@ _MOST_LINES = 6
 _MOST_RUNS = 5
 
 
-def use_lines(place: Location, uses: Sequence[ProgramUse]) -> Iterator[Line]:
+def use_lines(location: Location, uses: Sequence[ProgramUse]) -> Iterator[Line]:
     """The programs that contain a line: its ops, their compilations, and the lines that ran them."""
-    yield (*place_line(place), Span(f"  is inside {_format_programs(uses)}"))
+    yield (*place_line(location), Span(f"  is inside {_format_programs(uses)}"))
     for use in uses:
         yield from _program_use_lines(use)
 
@@ -255,12 +271,12 @@ def run_lines(runs: Sequence[ProgramRun]) -> Iterator[Line]:
             yield text_line(f"          and {words.count(len(run.lines) - _MOST_LINES, 'more line')}", "dim")
 
 
-def nearby_text(place: str, near: Nearby) -> str:
+def nearby_text(place: str, nearest: NearestLines) -> str:
     """Why a line has no recorded calls, and the nearest lines with calls, as sentences."""
-    shown_locations = f"No recorded call passes {place}: {printable(near.why)}."
-    if near.lines:
+    shown_locations = f"No recorded call passes {place}: {printable(nearest.why)}."
+    if nearest.lines:
         shown = []
-        for line in near.lines:
+        for line in nearest.lines:
             known = [words.count(line.calls, "call")] if line.calls else []
             if line.ops:
                 known.append(f"{words.count(line.ops, 'op')} of {printable(line.programs[0])}")
@@ -271,11 +287,11 @@ def nearby_text(place: str, near: Nearby) -> str:
     return shown_locations
 
 
-def mark_lines(marks: Sequence[ProgramMark], places: Mapping[int, Location]) -> Iterator[Line]:
+def mark_lines(marks: Sequence[ProgramMark], locations: Mapping[int, Location]) -> Iterator[Line]:
     """The lines of a file that are the source of ops in programs."""
     yield ()
     yield text_line("lines in compiled programs:", "head")
     for mark in marks:
         names = ", ".join(map(printable, mark.programs[:_MOST_LINES]))
         more = f" and {len(mark.programs) - _MOST_LINES} more" if len(mark.programs) > _MOST_LINES else ""
-        yield (*place_line(places[mark.line]), Span(f"  {words.count(mark.ops, 'op')} of {names}{more}"))
+        yield (*place_line(locations[mark.line]), Span(f"  {words.count(mark.ops, 'op')} of {names}{more}"))

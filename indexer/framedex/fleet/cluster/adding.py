@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 from framedex import words
 from framedex.captures import read_metadata
 from framedex.errors import FramedexError
-from framedex.fleet.adding import Added
+from framedex.fleet.adding import AddedCapture
 from framedex.fleet.cluster.libraries import distributed
 from framedex.fleet.cluster.sizes import capture_size
-from framedex.fleet.cluster.worker import Adder, Outcome, add
-from framedex.fleet.committed import Committed, rows_of_capture
+from framedex.fleet.cluster.worker import CaptureOutcome, RunAdder, add
+from framedex.fleet.committed import CommittedCapture, rows_of_capture
 from framedex.fleet.origin import Origin
 from framedex.plaintext import printable
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
-    from framedex.fleet.place import Place
+    from framedex.fleet.place import StoreRoot
     from framedex.progress import Progress
 
 _LOOK = 1.0  # seconds between two checks of the workers
@@ -41,65 +41,65 @@ class Cluster(Protocol):
     def begin(self) -> None:
         """Wait for workers. Raises FramedexError if none appears, or one cannot add captures."""
 
-    def tend(self) -> None:
+    def check_workers(self) -> None:
         """Check the workers. Raises FramedexError if no more results will come."""
 
-    def came(self) -> None:
+    def on_capture_done(self) -> None:
         """Record that a capture is done."""
 
 
 def add_by_cluster(
-    cluster: Cluster, place: Place, captures: Sequence[Path], progress: Progress
-) -> Iterator[tuple[Path, Added | FramedexError]]:
+    cluster: Cluster, store: StoreRoot, captures: Sequence[Path], progress: Progress
+) -> Iterator[tuple[Path, AddedCapture | FramedexError]]:
     """Add captures with all workers. Yield each path when it is done, with the added capture or the error.
 
     Raises FramedexError if the store does not exist and cannot be created, or if no workers appear.
     """
-    place.begin()
+    store.begin()
     cluster.begin()
     ids: dict[Path, str] = {}
     with progress.task("Adding captures", len(captures)) as advance:
         for path in captures:
             try:
-                ids[path] = Origin.of(read_metadata(path)).capture
+                ids[path] = Origin.from_metadata(read_metadata(path)).capture
             except FramedexError as error:
                 advance(1)
                 yield path, error
         # Largest first, so that no worker starts a large capture when the others are idle.
-        adding = _Adding(cluster, place, ids)
+        adding = _ClusterAdder(cluster, store, ids)
         suspects = []
-        for path, done in adding.each(sorted(ids, key=capture_size, reverse=True)):
-            if isinstance(done, _KillingError):
+        for path, done in adding.add_each(sorted(ids, key=capture_size, reverse=True)):
+            if isinstance(done, _FatalCaptureError):
                 suspects.append(path)
                 continue
-            advance(1, calls=done.calls if isinstance(done, Added) else 0)
+            advance(1, calls=done.calls if isinstance(done, AddedCapture) else 0)
             yield path, done
         # Each capture of a dead worker is a suspect. Adding them one by one shows which of them kills workers.
         for suspect in suspects:
-            for path, done in adding.each([suspect]):
-                advance(1, calls=done.calls if isinstance(done, Added) else 0)
+            for path, done in adding.add_each([suspect]):
+                advance(1, calls=done.calls if isinstance(done, AddedCapture) else 0)
                 yield path, done
 
 
-class _KillingError(FramedexError):
+class _FatalCaptureError(FramedexError):
     """A capture whose workers died one after the other."""
 
 
-class _Adding:
+class _ClusterAdder:
     """Adds captures, with their `ids`, to a store by a cluster."""
 
-    def __init__(self, cluster: Cluster, place: Place, ids: Mapping[Path, str]) -> None:
+    def __init__(self, cluster: Cluster, store: StoreRoot, ids: Mapping[Path, str]) -> None:
         self._cluster = cluster
-        self._place = place
+        self._root = store
         self._ids = ids
-        self._adder = cluster.client.submit(Adder, place.address, VERSION, pure=False)
-        self._seeing: set[str] = set()  # workers that write to this process's store
-        self._together: dict[str, list[Committed]] = {}
+        self._adder = cluster.client.submit(RunAdder, store.address, VERSION, pure=False)
+        self._verified_workers: set[str] = set()  # workers that write to this process's store
+        self._rows_by_file: dict[str, list[CommittedCapture]] = {}
         self._end: FramedexError | None = None
 
-    def each(self, captures: Sequence[Path]) -> Iterator[tuple[Path, Added | FramedexError]]:
+    def add_each(self, captures: Sequence[Path]) -> Iterator[tuple[Path, AddedCapture | FramedexError]]:
         """Yield each capture when it is done. If the cluster fails, yield the rest with the error."""
-        if (end := self._ended()) is not None:
+        if (end := self._end_error()) is not None:
             yield from ((path, end) for path in captures)
             return
         ids = [self._ids[path] for path in captures]
@@ -113,53 +113,53 @@ class _Adding:
         while left:
             try:
                 future = came.get(timeout=_LOOK)
-                done = self._checked(_outcome(future))
+                done = self._check_outcome(_outcome(future))
             except Empty:
                 pass
             except TimeoutError:
                 came.put(future)  # the result died with its worker, and Dask repeats the task
             else:
-                self._cluster.came()
+                self._cluster.on_capture_done()
                 yield left.pop(future), done
             if time.monotonic() - looked < _LOOK:
                 continue
-            if (end := self._ended()) is not None:
+            if (end := self._end_error()) is not None:
                 yield from ((path, end) for path in left.values())
                 return
             looked = time.monotonic()
 
-    def _ended(self) -> FramedexError | None:
+    def _end_error(self) -> FramedexError | None:
         """Return the error that ended the cluster; None while it works."""
         if self._end is None:
             try:
-                self._cluster.tend()
+                self._cluster.check_workers()
             except FramedexError as error:
                 self._end = error
         return self._end
 
-    def _checked(self, outcome: Outcome | FramedexError) -> Added | FramedexError:
-        """Return the result of a capture, or an error if the worker writes to another store than this process's."""
-        if not isinstance(outcome, Outcome):
+    def _check_outcome(self, outcome: CaptureOutcome | FramedexError) -> AddedCapture | FramedexError:
+        """Return the result of a capture, or an error if the worker writes to a different store than this process."""
+        if not isinstance(outcome, CaptureOutcome):
             return outcome
         done, worker = outcome.done, outcome.worker
-        if isinstance(done, Added) and worker not in self._seeing:
+        if isinstance(done, AddedCapture) and worker not in self._verified_workers:
             try:
-                if not rows_of_capture(self._place, done.origin.capture, done.origin.day, self._together):
-                    return _elsewhere(self._place, worker)
+                if not rows_of_capture(self._root, done.origin.capture, done.origin.day, self._rows_by_file):
+                    return _other_store_error(self._root, worker)
             except FramedexError as error:
                 return error
-            self._seeing.add(worker)
+            self._verified_workers.add(worker)
         return done
 
 
-def _outcome(future: Any) -> Outcome | FramedexError:
+def _outcome(future: Any) -> CaptureOutcome | FramedexError:
     """Fetch the result of a capture. Raises TimeoutError if it does not arrive."""
     try:
-        outcome: Outcome = future.result(timeout=_ANSWER)
+        outcome: CaptureOutcome = future.result(timeout=_ANSWER)
         return outcome
     except distributed.KilledWorker as error:
         lost = words.count(error.allowed_failures + 1, "worker")
-        return _KillingError(
+        return _FatalCaptureError(
             f"{lost} died one after the other while adding it, the last one at {error.last_worker.address}.",
             "They may have run out of memory: add it with `--workers 0`, in one process.",
         )
@@ -172,8 +172,8 @@ def _outcome(future: Any) -> Outcome | FramedexError:
         return FramedexError(f"A worker failed on it: {said}", "Add it with `--workers 0`, in one process.")
 
 
-def _elsewhere(place: Place, worker: str) -> FramedexError:
+def _other_store_error(store: StoreRoot, worker: str) -> FramedexError:
     return FramedexError(
-        f"The worker {worker} added it to another store than {place.address} on this machine.",
+        f"The worker {worker} added it to a different store, not to {store.address} of this machine.",
         "Name a store that all workers share: a folder of a shared file system, or a bucket.",
     )

@@ -29,17 +29,17 @@ class ExistingCluster:
     def __init__(self, client: Any) -> None:
         self.client = client
         self._address = client.scheduler.address
-        self._patience = dask.utils.parse_timedelta(dask.config.get(_NO_WORKERS, None) or _PATIENCE)
+        self._timeout_s = dask.utils.parse_timedelta(dask.config.get(_NO_WORKERS, None) or _PATIENCE)
         self._seen = time.monotonic()
 
     def begin(self) -> None:
         """Wait for workers. Raises FramedexError if none appears, or one has another version of framedex."""
         try:
-            self.client.wait_for_workers(1, timeout=self._patience)
+            self.client.wait_for_workers(1, timeout=self._timeout_s)
         except TimeoutError as error:
             raise self._without_workers() from error
         told = self.client.run(version, on_error="return")
-        unfit = {worker: _unfit(each) for worker, each in sorted(told.items()) if each != VERSION}
+        unfit = {worker: _worker_problem(each) for worker, each in sorted(told.items()) if each != VERSION}
         if unfit:
             worker, why = next(iter(unfit.items()))
             raise FramedexError(
@@ -48,7 +48,7 @@ class ExistingCluster:
                 f"Install it on all of them: `pip install 'framedex[fleet-dask]=={VERSION}'`",
             )
 
-    def tend(self) -> None:
+    def check_workers(self) -> None:
         """Raise FramedexError if the cluster has had no workers for a while, or the connection is lost."""
         now = time.monotonic()
         if self.client.status not in ("running", "connecting"):
@@ -59,15 +59,15 @@ class ExistingCluster:
             return
         if workers:
             self._seen = now
-        elif now - self._seen > self._patience:
+        elif now - self._seen > self._timeout_s:
             raise self._without_workers()
 
-    def came(self) -> None:
+    def on_capture_done(self) -> None:
         """Record that a capture is done, so there are workers."""
         self._seen = time.monotonic()
 
     def _without_workers(self) -> FramedexError:
-        waited = words.duration(round(self._patience * 1e9))
+        waited = words.duration(round(self._timeout_s * 1e9))
         return FramedexError(f"The cluster at {self._address} has had no workers for {waited}.", _AGAIN)
 
 
@@ -128,12 +128,12 @@ def _address(scheduler: str) -> str:
         ) from error
 
 
-def _unfit(told: object) -> str:
+def _worker_problem(worker_info: object) -> str:
     """Return why a worker cannot add captures, as the end of a sentence."""
-    if isinstance(told, FramedexError):
-        return f"reports: {printable(told.message).rstrip('.')}"
-    if "No module named 'framedex" in str(told):  # Dask transmits some errors only as text
+    if isinstance(worker_info, FramedexError):
+        return f"reports: {printable(worker_info.message).rstrip('.')}"
+    if "No module named 'framedex" in str(worker_info):  # Dask transmits some errors only as text
         return f"has no framedex {VERSION}"
-    if isinstance(told, BaseException):
-        return f"reports: {printable(str(told)).rstrip('.')}"
-    return f"has framedex {printable(str(told))}, not {VERSION}"
+    if isinstance(worker_info, BaseException):
+        return f"reports: {printable(str(worker_info)).rstrip('.')}"
+    return f"has framedex {printable(str(worker_info))}, not {VERSION}"

@@ -42,12 +42,12 @@ class LocalCluster:
         """Wait until all workers are connected. Raises FramedexError if they cannot be started."""
         latest = time.monotonic() + _PATIENCE
         while len(self.client.nthreads()) < len(self._processes):
-            self.tend()
+            self.check_workers()
             if time.monotonic() > latest:
                 raise FramedexError(f"The worker processes did not start within {_PATIENCE:.0f} s.", _FEWER)
             time.sleep(_BETWEEN)
 
-    def tend(self) -> None:
+    def check_workers(self) -> None:
         """Replace processes that have ended. Raises FramedexError if processes keep ending."""
         for process in self._processes:
             if (ending := process.ending()) is None:
@@ -59,7 +59,7 @@ class LocalCluster:
             self._progress.note(f"A worker process ended {ending}; a new one replaces it.")
             process.start()
 
-    def came(self) -> None:
+    def on_capture_done(self) -> None:
         """Record that a capture is done, and reset the count of ended processes."""
         self._ended = 0
 
@@ -101,16 +101,16 @@ def local_cluster(many: int, progress: Progress) -> Iterator[LocalCluster]:
 class _Process:
     """A worker process, and its replacements. Its temporary files are in a folder of its own."""
 
-    def __init__(self, folder: Path, told: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, options: dict[str, Any]) -> None:
         folder.mkdir()
         self._folder = folder
-        self._told = told
-        self._said = folder / "stderr"
+        self._options = options
+        self._stderr_file = folder / "stderr"
         self._process: subprocess.Popen[bytes] | None = None  # noqa: TID251
 
     def start(self) -> None:
         """Start the process in a group of its own, out of reach of Ctrl-C. It ends with this process."""
-        with self._said.open("wb") as said:
+        with self._stderr_file.open("wb") as said:
             self._process = subprocess.Popen(  # noqa: TID251
                 own_module_command("framedex.fleet.cluster.local_worker", ()),
                 stdin=subprocess.PIPE,
@@ -121,7 +121,7 @@ class _Process:
             )
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(json.dumps({**self._told, "folder": str(self._folder)}).encode() + b"\n")
+            self._process.stdin.write(json.dumps({**self._options, "folder": str(self._folder)}).encode() + b"\n")
             self._process.stdin.flush()
         except BrokenPipeError:  # it has ended; `ending` reports that
             pass
@@ -132,7 +132,7 @@ class _Process:
         if status is None:
             return None
         how = f"by signal {-status}" if status < 0 else f"with status {status}"
-        said = self._said.read_text("utf-8", "replace").strip().rpartition("\n")[2]
+        said = self._stderr_file.read_text("utf-8", "replace").strip().rpartition("\n")[2]
         return f"{how} ({printable(said[:_MOST_SAID])})" if said and status > 0 else how
 
     def end(self) -> None:

@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING
 
 from framedex.captures import read_metadata
 from framedex.errors import FramedexError
-from framedex.fleet.adding import Adding
+from framedex.fleet.adding import CaptureAdder
 from framedex.fleet.cluster.libraries import distributed
-from framedex.fleet.naming import Names
+from framedex.fleet.naming import FrameNamer
 from framedex.fleet.origin import Origin
-from framedex.fleet.place import Place
+from framedex.fleet.place import StoreRoot
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
-    from framedex.fleet.adding import Added
+    from framedex.fleet.adding import AddedCapture
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CaptureOutcome:
     """The result of a capture, and the address of its worker."""
 
     worker: str
-    done: Added | FramedexError
+    done: AddedCapture | FramedexError
 
 
-class Adder:
+class RunAdder:
     """Adds captures of one run to a store, and caches the names of their frames.
 
     It is a Dask value on which all tasks of the run depend. A worker gets it with its first task, and drops it at the
@@ -41,34 +41,34 @@ class Adder:
         self._version = version
         # One thread: SQLite connections belong to a thread, and memory suffices for one capture.
         self._thread = ThreadPoolExecutor(1)
-        self._opened: tuple[Adding, tempfile.TemporaryDirectory[str]] | None = None
+        self._opened: tuple[CaptureAdder, tempfile.TemporaryDirectory[str]] | None = None
 
-    def __reduce__(self) -> tuple[type[Adder], tuple[str, str]]:
-        return Adder, (self._address, self._version)
+    def __reduce__(self) -> tuple[type[RunAdder], tuple[str, str]]:
+        return RunAdder, (self._address, self._version)
 
-    def add(self, path: Path, capture: str) -> Added | FramedexError:
+    def add(self, path: Path, capture: str) -> AddedCapture | FramedexError:
         """Add the capture at a path, if it has this id. Return the error if it cannot be added."""
         return self._thread.submit(self._add, path, capture).result()
 
-    def _add(self, path: Path, capture: str) -> Added | FramedexError:
+    def _add(self, path: Path, capture: str) -> AddedCapture | FramedexError:
         try:
             if self._version != VERSION:
                 raise FramedexError(f"A worker has framedex {VERSION}, but {self._version} is required.", _SAME)
             try:
-                seen = Origin.of(read_metadata(path)).capture
+                seen = Origin.from_metadata(read_metadata(path)).capture
             except FramedexError as error:
                 raise FramedexError(f"A worker cannot read it: {error.message}", _SEEN) from error
             if seen != capture:
                 raise FramedexError("A worker has another capture at this path.", _SEEN)
             if self._opened is None:
-                place = Place(self._address)
+                place = StoreRoot(self._address)
                 place.check()
                 folder = tempfile.TemporaryDirectory(prefix="framedex-fleet-")
-                self._opened = Adding(place, Names(), Path(folder.name)), folder
+                self._opened = CaptureAdder(place, FrameNamer(), Path(folder.name)), folder
         except FramedexError as error:
             return error
         adding, _ = self._opened
-        return adding.added(path)
+        return adding.try_add(path)
 
 
 _SAME = "Install the same framedex on all workers, then run the same command again: it continues."
@@ -77,9 +77,9 @@ _SEEN = (
 )
 
 
-def add(path: str, capture: str, *, adder: Adder) -> Outcome:
+def add(path: str, capture: str, *, adder: RunAdder) -> CaptureOutcome:
     """Add a capture: the task that Dask runs."""
-    return Outcome(distributed.get_worker().address, adder.add(Path(path), capture))
+    return CaptureOutcome(distributed.get_worker().address, adder.add(Path(path), capture))
 
 
 def version() -> str:

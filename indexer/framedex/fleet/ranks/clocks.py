@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from framedex.fleet.ranks.loops import Floats, Integers, Steps, Times, middle
+from framedex.fleet.ranks.loops import CallTimes, Floats, Integers, LoopSteps, lower_median
 
 _SAMPLED = 96  # sampled calls per kind
 _MOST_CALLS = 64  # kinds of calls
@@ -25,20 +25,20 @@ _SAME_CLOCK = 50e6  # ns: greatest difference of waiting ranks on one machine
 
 
 @dataclass(frozen=True, slots=True)
-class Alignment:
-    """The corrections of each rank's times in `Times`: subtract `offset` in ns, and `drift` times the time.
+class ClockAlignment:
+    """The corrections of each rank's times in `CallTimes`: subtract `offset` in ns, and `drift` times the time.
 
-    `apart` is the remaining spread of the ranks in ns, at the event where they are closest. `waits`: ranks wait for one
-    another. If that is not certain, only ranks with a common clock can confirm it.
+    `spread` is the remaining spread of the ranks in ns, at the event where they are closest. `is_synchronized`: ranks
+    wait for one another. If that is not certain, only ranks with a common clock can confirm it.
     """
 
     offset: Floats
     drift: Floats
-    apart: float
-    waits: bool
+    spread: float
+    is_synchronized: bool
     is_certain: bool = True
 
-    def aligned(self, times: Floats) -> Floats:
+    def to_common_clock(self, times: Floats) -> Floats:
         """Return the times of all ranks on a common clock."""
         return np.asarray(times - self.offset[:, np.newaxis] - self.drift[:, np.newaxis] * times)
 
@@ -47,27 +47,27 @@ class Alignment:
         return np.asarray(times - self.offset[row] - self.drift[row] * times)
 
 
-def alignment_of(times: Times, reference: Integers, steps: Steps, machines: Integers) -> Alignment:
+def alignment_of(times: CallTimes, reference: Integers, steps: LoopSteps, machines: Integers) -> ClockAlignment:
     """Estimate the clock corrections of ranks. Ranks with the same number in `machines` (by row) share a clock."""
-    ranks = len(times.places)
+    ranks = len(times.positions)
     found = []
-    first, last = int(steps.begins[0]), int(steps.begins[-1])
+    first, last = int(steps.starts[0]), int(steps.starts[-1])
     numbers, counts = np.unique(reference[first:last], return_counts=True)
     for number in numbers[np.argsort(-counts, kind="stable")][:_MOST_CALLS].tolist():
         places = first + np.flatnonzero(reference[first:last] == number)
         sampled = places[np.unique(np.linspace(0, len(places) - 1, min(len(places), _SAMPLED)).astype(np.int64))]
-        both = times.at(sampled)
-        next_start = times.at(np.minimum(sampled + 1, last - 1))[:, ::2]
-        found += [_by_event(event) for event in (both[:, ::2], both[:, 1::2], next_start)]
+        both = times.times_of(sampled)
+        next_start = times.times_of(np.minimum(sampled + 1, last - 1))[:, ::2]
+        found += [_align_by_event(event) for event in (both[:, ::2], both[:, 1::2], next_start)]
     known = [each for each in found if each is not None]
-    waited = [each for each in known if each.waits and _is_by_clocks(each, times, machines)]
+    waited = [each for each in known if each.is_synchronized and _is_confirmed_by_clocks(each, times, machines)]
     if not waited:
-        apart = min((each.apart for each in known), default=0.0)
-        return Alignment(np.zeros(ranks), np.zeros(ranks), apart, waits=False)
-    return _by_machine(min(waited, key=lambda each: each.apart), times, machines)
+        apart = min((each.spread for each in known), default=0.0)
+        return ClockAlignment(np.zeros(ranks), np.zeros(ranks), apart, is_synchronized=False)
+    return _merge_by_machine(min(waited, key=lambda each: each.spread), times, machines)
 
 
-def _is_by_clocks(alignment: Alignment, times: Times, machines: Integers) -> bool:
+def _is_confirmed_by_clocks(alignment: ClockAlignment, times: CallTimes, machines: Integers) -> bool:
     """Return whether ranks that share a clock confirm an alignment.
 
     Waiting ranks of one machine arrive at the same time on their clock. An uncertain alignment needs most ranks to
@@ -81,13 +81,13 @@ def _is_by_clocks(alignment: Alignment, times: Times, machines: Integers) -> boo
     return shows and bool(np.mean(apart <= _SAME_CLOCK) > 0.5)
 
 
-def _of_machines(alignment: Alignment, times: Times, machines: Integers) -> list[Floats]:
+def _of_machines(alignment: ClockAlignment, times: CallTimes, machines: Integers) -> list[Floats]:
     """Return what the clocks of the ranks showed at one moment, grouped by machine."""
     clocks = times.base.astype(np.float64) + alignment.offset
     return [clocks[machines == machine] for machine in np.unique(machines)]
 
 
-def _by_machine(alignment: Alignment, times: Times, machines: Integers) -> Alignment:
+def _merge_by_machine(alignment: ClockAlignment, times: CallTimes, machines: Integers) -> ClockAlignment:
     """Return the alignment with one common clock per machine."""
     offset, drift = alignment.offset.copy(), alignment.drift.copy()
     for machine, clocks in zip(np.unique(machines), _of_machines(alignment, times, machines), strict=True):
@@ -95,10 +95,10 @@ def _by_machine(alignment: Alignment, times: Times, machines: Integers) -> Align
             rows = machines == machine
             offset[rows] += np.median(clocks) - clocks
             drift[rows] = np.median(drift[rows])
-    return Alignment(offset, drift, alignment.apart, alignment.waits)
+    return ClockAlignment(offset, drift, alignment.spread, alignment.is_synchronized)
 
 
-def _by_event(event: Floats) -> Alignment | None:
+def _align_by_event(event: Floats) -> ClockAlignment | None:
     """Estimate the alignment from one event. `event` has a row per rank and a column per occurrence.
 
     Return None if the event is too rare, or no rank has it.
@@ -107,8 +107,8 @@ def _by_event(event: Floats) -> Alignment | None:
         return None
     rough = np.zeros(len(event))
     for _ in range(_PASSES):  # otherwise ranks that end or drift would move the median of distant clocks
-        rough = np.nan_to_num(_median(event - middle(event - rough[:, np.newaxis])))
-    apart = event - middle(event - rough[:, np.newaxis])
+        rough = np.nan_to_num(_median(event - lower_median(event - rough[:, np.newaxis])))
+    apart = event - lower_median(event - rough[:, np.newaxis])
     third, half = event.shape[1] // 3, event.shape[1] // 2
     with np.errstate(invalid="ignore"):
         early, late = _median(apart[:, :third]), _median(apart[:, -third:])
@@ -129,11 +129,11 @@ def _by_event(event: Floats) -> Alignment | None:
     drift = np.where(known & is_seen & (np.abs(drift) <= _GREATEST_DRIFT), drift, 0.0)
     offset = np.where(known, _median(apart - drift[:, np.newaxis] * event), 0.0)
     steady = _WANDERING * jitter + 1_000
-    return Alignment(
+    return ClockAlignment(
         offset,
         drift,
         nearest,
-        waits=is_steady and nearest <= steady,
+        is_synchronized=is_steady and nearest <= steady,
         is_certain=event.shape[1] >= _CERTAIN and float(np.nanmedian(wandered)) <= steady,
     )
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from framedex import words
-from framedex.fleet.asking import SetApartError
+from framedex.fleet.asking import ForeignFilesError
 from framedex.fleet.ranks.failures import failures_of
-from framedex.fleet.ranks.families import Family, families_of
-from framedex.fleet.ranks.loops import Steps, steps_of
+from framedex.fleet.ranks.families import RankFamily, families_of
+from framedex.fleet.ranks.loops import LoopSteps, steps_of
 from framedex.fleet.ranks.members import members_of
 from framedex.fleet.ranks.model import Clock, Comparison, Finding, Kind, Loop
 from framedex.fleet.ranks.reading import calls_of
@@ -22,36 +22,40 @@ from framedex.fleet.ranks.together import not_together
 from framedex.model import Severity
 
 if TYPE_CHECKING:
-    from framedex.fleet.asking import Asking
-    from framedex.fleet.ranks.departures import Difference
+    from framedex.fleet.asking import StoreConnection
+    from framedex.fleet.ranks.departures import SequenceDifference
     from framedex.fleet.ranks.members import Members
-    from framedex.fleet.ranks.reading import Calls
+    from framedex.fleet.ranks.reading import JobCalls
 
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 _MANY, _SHARE = 4, 0.25  # ranks: a difference that so many share may be intended
 _MOST_LED = 1000  # findings with a stack
 
 
-def compare(asking: Asking, job: str, floor: int) -> Comparison:
+def compare(connection: StoreConnection, job: str, floor: int) -> Comparison:
     """Return the differences between the ranks of a job. Delays of less than `floor` ns are left out.
 
     Raises FramedexError if the job does not exist, it has fewer than two ranks, or the store cannot be read.
     """
     try:
-        return _compared(asking, job, floor)
-    except SetApartError:  # retry without the captures that cannot be read
-        return _compared(asking, job, floor)
+        return _compare_ranks(connection, job, floor)
+    except ForeignFilesError:  # retry without the captures that cannot be read
+        return _compare_ranks(connection, job, floor)
 
 
-def _compared(asking: Asking, job: str, floor: int) -> Comparison:
-    members = members_of(asking, job)
-    calls = calls_of(asking, members)
+def _compare_ranks(connection: StoreConnection, job: str, floor: int) -> Comparison:
+    members = members_of(connection, job)
+    calls = calls_of(connection, members)
     families = families_of(calls.sequences, calls.tokens)
     largest = families[0]
     steps = steps_of(largest.reference, calls.tokens)
-    findings = [*members.findings, *_departures(families, members, calls, steps), *_beside(members, calls)]
-    failures, never_returned = failures_of(asking, members)
-    findings = _with_failures(findings, [_in_step(each, members, calls, largest, steps) for each in failures])
+    findings = [
+        *members.findings,
+        *_find_departures(families, members, calls, steps),
+        *_secondary_calls(members, calls),
+    ]
+    failures, never_returned = failures_of(connection, members)
+    findings = _with_failures(findings, [_assign_step(each, members, calls, largest, steps) for each in failures])
     notes = [
         *members.notes,
         *calls.notes,
@@ -67,30 +71,32 @@ def _compared(asking: Asking, job: str, floor: int) -> Comparison:
         findings, timing = with_times(findings, largest, members, calls, steps, floor)
         loop, clocks = timing.loop, timing.clocks
         notes += timing.notes
-    findings = _together(findings)
+    findings = _merge_equal_findings(findings)
     findings.sort(key=lambda each: (_ORDER.index(each.severity), -each.delay, each.ranks, each.step or 0))
     compared = max(len(sequence.token) for sequence in calls.sequences)
-    told = tuple(_with_stacks(asking, findings))
+    told = tuple(_with_stacks(connection, findings))
     return Comparison(job, members.members, compared, loop, clocks, told, tuple(notes))
 
 
-def _departures(families: Sequence[Family], members: Members, calls: Calls, steps: Steps | None) -> Iterator[Finding]:
+def _find_departures(
+    families: Sequence[RankFamily], members: Members, calls: JobCalls, steps: LoopSteps | None
+) -> Iterator[Finding]:
     """Yield the calls in which ranks differ from the others, each difference once."""
     of_lines = [{calls.tokens[token].place for token in np.unique(each.token).tolist()} for each in calls.sequences]
     for number, family in enumerate(families):
         of_family = steps if number == 0 else None
         same: dict[tuple[object, ...], list[int]] = defaultdict(list)
         told: dict[tuple[object, ...], Finding] = {}
-        for place in family.places:
-            for finding in _of_rank(place, family, members, calls, of_family, of_lines):
-                same[_said(finding)].append(finding.ranks[0])
-                told.setdefault(_said(finding), finding)
+        for place in family.positions:
+            for finding in _differences_of_rank(place, family, members, calls, of_family, of_lines):
+                same[_finding_key(finding)].append(finding.ranks[0])
+                told.setdefault(_finding_key(finding), finding)
         for said, finding in told.items():
             ranks = tuple(same[said])
-            is_meant = len(ranks) >= max(_MANY, _SHARE * len(family.places)) and finding.kind is not Kind.ENDED
+            is_meant = len(ranks) >= max(_MANY, _SHARE * len(family.positions)) and finding.kind is not Kind.ENDED
             yield replace(finding, ranks=ranks, severity=Severity.NOTE if is_meant else finding.severity)
-        if number > 0 and len(family.places) == 1:
-            (place,) = family.places
+        if number > 0 and len(family.positions) == 1:
+            (place,) = family.positions
             first = calls.tokens[int(family.reference[0])]
             yield Finding(
                 Kind.APART,
@@ -104,104 +110,114 @@ def _departures(families: Sequence[Family], members: Members, calls: Calls, step
             )
 
 
-def _together(findings: Sequence[Finding]) -> list[Finding]:
+def _merge_equal_findings(findings: Sequence[Finding]) -> list[Finding]:
     """Merge equal findings of several ranks into one."""
     same: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     for each in findings:
-        same[*_said(each), each.delay].append(each)
+        same[*_finding_key(each), each.delay].append(each)
     return [replace(each[0], ranks=tuple(sorted(rank for one in each for rank in one.ranks))) for each in same.values()]
 
 
-def _said(finding: Finding) -> tuple[object, ...]:
+def _finding_key(finding: Finding) -> tuple[object, ...]:
     return finding.kind, finding.severity, finding.line, finding.step, finding.steps, finding.times, finding.tells
 
 
-def _of_rank(
-    place: int, family: Family, members: Members, calls: Calls, steps: Steps | None, of_lines: Sequence[set[str]]
+def _differences_of_rank(
+    position: int,
+    family: RankFamily,
+    members: Members,
+    calls: JobCalls,
+    steps: LoopSteps | None,
+    of_lines: Sequence[set[str]],
 ) -> Iterator[Finding]:
     """Yield the differences of one rank's calls, one per kind and line, at the first occurrence."""
-    sequence = calls.sequences[place]
-    same: dict[tuple[object, ...], list[Difference]] = defaultdict(list)
-    for each in family.compared[place].differences:
+    sequence = calls.sequences[position]
+    same: dict[tuple[object, ...], list[SequenceDifference]] = defaultdict(list)
+    for each in family.comparisons[position].differences:
         token = calls.tokens[each.token]
-        same[each.kind, token.place, token.function].append(each)
+        same[each.kind, token.line_key, token.function].append(each)
     for (kind, *_), differences in same.items():
         first = differences[0]
         token = calls.tokens[first.token]
-        is_meant = members.members[place].rank == 0 and all(
-            _is_own_line(each, place, family, calls, of_lines) for each in differences
+        is_meant = members.members[position].rank == 0 and all(
+            _is_own_line(each, position, family, calls, of_lines) for each in differences
         )
         assert isinstance(kind, Kind)
         severity = Severity.ERROR if kind is Kind.ENDED else Severity.WARNING
-        number = min(first.at, len(sequence.call) - 1) - (1 if kind is Kind.MISSING_CALL and first.at else 0)
-        usual = (each for each in family.places if each != place and not family.compared[each].differences)
-        other = next((each for each in usual if _call_at(each, first.other_at, family, calls) is not None), None)
+        number = min(first.start, len(sequence.call) - 1) - (1 if kind is Kind.MISSING_CALL and first.start else 0)
+        usual = (each for each in family.positions if each != position and not family.comparisons[each].differences)
+        other = next((each for each in usual if _call_at(each, first.other_start, family, calls) is not None), None)
         yield Finding(
             kind,
             Severity.NOTE if is_meant else severity,
-            (members.members[place].rank,),
-            first.tells,
+            (members.members[position].rank,),
+            first.description,
             step=None if steps is None else _step_of(first, steps, family, calls),
             steps=() if steps is None else _steps_of(differences, steps, family, calls),
             times=len(differences),
             path=token.path,
             line=token.line,
-            capture=members.members[place].capture,
+            capture=members.members[position].capture,
             call=int(sequence.call[number]) if number >= 0 else None,
             other_rank=None if other is None else members.members[other].rank,
-            other_call=None if other is None else _call_at(other, first.other_at, family, calls),
+            other_call=None if other is None else _call_at(other, first.other_start, family, calls),
         )
 
 
-def _call_at(place: int, at: int, family: Family, calls: Calls) -> int | None:
+def _call_at(position: int, start: int, family: RankFamily, calls: JobCalls) -> int | None:
     """Return the number of a rank's call that matches a place of the reference; None if there is none."""
-    matched = family.compared[place].matched
-    return int(calls.sequences[place].call[matched[at]]) if at < len(matched) and matched[at] >= 0 else None
+    matched = family.comparisons[position].matched
+    return int(calls.sequences[position].call[matched[start]]) if start < len(matched) and matched[start] >= 0 else None
 
 
-def _steps_of(differences: Sequence[Difference], steps: Steps, family: Family, calls: Calls) -> tuple[int, ...]:
+def _steps_of(
+    differences: Sequence[SequenceDifference], steps: LoopSteps, family: RankFamily, calls: JobCalls
+) -> tuple[int, ...]:
     """Return the steps with differences, sorted."""
     found = {_step_of(each, steps, family, calls) for each in differences}
     return tuple(sorted(step for step in found if step is not None))
 
 
-def _step_of(each: Difference, steps: Steps, family: Family, calls: Calls) -> int | None:
+def _step_of(each: SequenceDifference, steps: LoopSteps, family: RankFamily, calls: JobCalls) -> int | None:
     """Return the step of a difference.
 
     Extra calls before the first call of a step belong to the step before it, unless they equal that first call.
     """
-    place = each.other_at
+    place = each.other_start
     if not each.other_count and place < len(family.reference):
-        is_as_first = calls.tokens[int(family.reference[place])].at == calls.tokens[each.token].at
+        is_as_first = calls.tokens[int(family.reference[place])].key == calls.tokens[each.token].key
         place -= not is_as_first
-    return steps.of(place)
+    return steps.step_of(place)
 
 
-def _is_own_line(each: Difference, place: int, family: Family, calls: Calls, of_lines: Sequence[set[str]]) -> bool:
+def _is_own_line(
+    each: SequenceDifference, position: int, family: RankFamily, calls: JobCalls, of_lines: Sequence[set[str]]
+) -> bool:
     """Return whether a difference is code that only this rank executes, such as logging or saving."""
     mine = {
-        calls.tokens[token].place for token in calls.sequences[place].token[each.at : each.at + each.count].tolist()
+        calls.tokens[token].place
+        for token in calls.sequences[position].token[each.start : each.start + each.count].tolist()
     }
     theirs = {
         calls.tokens[token].place
-        for token in family.reference[each.other_at : each.other_at + each.other_count].tolist()
+        for token in family.reference[each.other_start : each.other_start + each.other_count].tolist()
     }
-    others = [lines for other, lines in enumerate(of_lines) if other != place]
-    return not any(mine & lines for lines in others) and not theirs & of_lines[place]
+    others = [lines for other, lines in enumerate(of_lines) if other != position]
+    return not any(mine & lines for lines in others) and not theirs & of_lines[position]
 
 
-def _beside(members: Members, calls: Calls) -> Iterator[Finding]:
+def _secondary_calls(members: Members, calls: JobCalls) -> Iterator[Finding]:
     """Yield calls on secondary threads that only one rank makes. The main thread is the one that runs programs."""
     everywhere: dict[int, set[int]] = defaultdict(set)
     for place, sequence in enumerate(calls.sequences):
         for token in np.unique(sequence.token).tolist():
             everywhere[token].add(place)
-    for place, token, _, _ in calls.beside.tolist():
+    for place, token, _, _ in calls.other_threads.tolist():
         everywhere[token].add(place)
     of_lines: dict[str, set[int]] = defaultdict(set)
     for token, places in everywhere.items():
-        of_lines[calls.tokens[token].place] |= places
-    for place, number, times, call in calls.beside.tolist():
+        of_lines[calls.tokens[token].line_key] |= places
+    for place, number, times, call in calls.other_threads.tolist():
         if len(members.members) < 3 or len(everywhere[number]) > 1:
             continue
         token, member = calls.tokens[number], members.members[place]
@@ -211,7 +227,7 @@ def _beside(members: Members, calls: Calls) -> Iterator[Finding]:
             Kind.OTHER_THREAD,
             Severity.NOTE if is_meant else Severity.WARNING,
             (member.rank,),
-            f"{token.function}{shape} is called on another thread than the programs; no other rank calls it.",
+            f"{token.function}{shape} is called on a different thread from the programs; no other rank calls it.",
             times=times,
             path=token.path,
             line=token.line,
@@ -239,37 +255,41 @@ def _with_failures(findings: Sequence[Finding], failures: Sequence[Finding]) -> 
     return told
 
 
-def _in_step(failure: Finding, members: Members, calls: Calls, family: Family, steps: Steps | None) -> Finding:
+def _assign_step(
+    failure: Finding, members: Members, calls: JobCalls, family: RankFamily, steps: LoopSteps | None
+) -> Finding:
     """Return a failure with the step of its first call, if that call is compared."""
     captures = [member.capture for member in members.members]
     place = captures.index(failure.capture) if failure.capture in captures else -1
-    if steps is None or place not in family.places or failure.call is None:
+    if steps is None or place not in family.positions or failure.call is None:
         return failure
     own = calls.sequences[place].call
     at = int(np.searchsorted(own, failure.call))
-    (there,) = np.nonzero(family.compared[place].matched == at) if at < len(own) and own[at] == failure.call else ([],)
-    step = steps.of(int(there[0])) if len(there) else None
+    (there,) = (
+        np.nonzero(family.comparisons[place].matched == at) if at < len(own) and own[at] == failure.call else ([],)
+    )
+    step = steps.step_of(int(there[0])) if len(there) else None
     return failure if step is None else replace(failure, step=step, steps=(step,))
 
 
-def _other_work(families: Sequence[Family], members: Members) -> Iterator[str]:
+def _other_work(families: Sequence[RankFamily], members: Members) -> Iterator[str]:
     for family in families[1:]:
-        if len(family.places) > 1:
-            ranks = [str(members.members[place].rank) for place in family.places]
+        if len(family.positions) > 1:
+            ranks = [str(members.members[place].rank) for place in family.positions]
             yield (
                 f"{words.count(len(ranks), 'rank')} do other work than most, and are only compared with one another:"
                 f" {words.first_names(ranks, 'rank')}. Times are compared for the other ranks."
             )
 
 
-def _with_stacks(asking: Asking, findings: Sequence[Finding]) -> Iterator[Finding]:
+def _with_stacks(connection: StoreConnection, findings: Sequence[Finding]) -> Iterator[Finding]:
     """Yield the findings, and add the stacks of their calls."""
     wanted = [(each.capture, each.call) for each in findings if each.call is not None and each.stack is None]
     wanted = list(dict.fromkeys(wanted))[:_MOST_LED]
     stacks: dict[tuple[str | None, int | None], str] = {}
     if wanted:
-        calls = asking.rows_of("calls", sorted({capture for capture, _ in wanted if capture is not None}))
-        rows = asking.rows(
+        calls = connection.rows_of("calls", sorted({capture for capture, _ in wanted if capture is not None}))
+        rows = connection.rows(
             f"SELECT c.capture, c.call, c.stack FROM ({calls}) c JOIN (SELECT unnest(?::VARCHAR[]) AS capture,"
             " unnest(?::BIGINT[]) AS call) w ON w.capture = c.capture AND w.call = c.call",
             [[capture for capture, _ in wanted], [call for _, call in wanted]],

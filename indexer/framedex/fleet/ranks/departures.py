@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from framedex import words
 from framedex.fleet.ranks.model import Kind
-from framedex.fleet.ranks.sequences import Departure, aligned, closely_aligned
+from framedex.fleet.ranks.sequences import Departure, align_sequences, closely_aligned
 
 if TYPE_CHECKING:
-    from framedex.fleet.ranks.reading import Token
+    from framedex.fleet.ranks.reading import CallToken
 
 Integers = npt.NDArray[np.int64]
 
@@ -24,87 +24,100 @@ _SOON = 64  # calls: a difference this close behind another shape is its consequ
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """One difference: the rank makes `count` calls at `at`, the others make `other_count` calls at `other_at`.
+class SequenceDifference:
+    """One difference: the rank makes `count` calls at `start`, the others make `other_count` calls at `other_start`.
 
-    `token` is the call that gives the line, preferably one of the rank. `tells` is a sentence about the difference.
+    `token` is the call that gives the line, preferably one of the rank. `description` is a sentence about the
+    difference.
     """
 
     kind: Kind
-    at: int
+    start: int
     count: int
-    other_at: int
+    other_start: int
     other_count: int
     token: int
-    tells: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class SequenceComparison:
     """The differences between a sequence of calls and the reference.
 
     `matched` has the place of the corresponding call for each call of the reference, or -1 if there is none.
     """
 
     departures: tuple[Departure, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[SequenceDifference, ...]
     matched: Integers
 
 
-class Comparing:
+class SequenceComparer:
     """Compares sequences of calls, given as indices into `tokens`."""
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
+    def __init__(self, tokens: Sequence[CallToken]) -> None:
         self._tokens = tokens
         numbers: dict[tuple[str, str], int] = {}
-        self._coarse = np.array([numbers.setdefault(token.at, len(numbers)) for token in tokens], np.int64)
+        self._coarse = np.array([numbers.setdefault(token.key, len(numbers)) for token in tokens], np.int64)
 
-    def compared(self, sequence: Integers, reference: Integers) -> Compared:
+    def compare(self, sequence: Integers, reference: Integers) -> SequenceComparison:
         """Compare a sequence with the reference."""
-        whole = aligned(sequence, reference)
+        whole = align_sequences(sequence, reference)
         matched = whole.matched.copy()
-        found: list[Difference] = []
+        found: list[SequenceDifference] = []
         for departure in whole.departures:
-            found += self._within(departure, sequence, reference, matched)
-        return Compared(whole.departures, tuple(_first_causes(found, self._tokens, sequence)), matched)
+            found += self._split_departure(departure, sequence, reference, matched)
+        return SequenceComparison(whole.departures, tuple(_first_causes(found, self._tokens, sequence)), matched)
 
-    def _within(
+    def _split_departure(
         self, departure: Departure, sequence: Integers, reference: Integers, matched: Integers
-    ) -> Iterator[Difference]:
+    ) -> Iterator[SequenceDifference]:
         """Yield the differences of one departure. Calls that differ only in shape or program are matched."""
-        mine = sequence[departure.at : departure.at + departure.count]
-        theirs = reference[departure.other_at : departure.other_at + departure.other_count]
+        mine = sequence[departure.start : departure.start + departure.count]
+        theirs = reference[departure.other_start : departure.other_start + departure.other_count]
         if len(mine) == len(theirs) > 1 and np.array_equal(np.sort(mine), np.sort(theirs)):
-            yield self._of_order(departure, mine, theirs)
+            yield self._describe_order(departure, mine, theirs)
             return
         inner = closely_aligned(self._coarse[mine], self._coarse[theirs])
         for other_place in np.flatnonzero(inner.matched >= 0).tolist():
             place = int(inner.matched[other_place])
-            matched[departure.other_at + other_place] = departure.at + place
+            matched[departure.other_start + other_place] = departure.start + place
         places = [
             Departure(int(inner.matched[place]), 1, place, 1)
             for place in np.flatnonzero(inner.matched >= 0).tolist()
             if mine[inner.matched[place]] != theirs[place]
         ]
         found = []
-        for each in sorted([*places, *inner.departures], key=lambda each: (each.other_at, each.at)):
-            whole = Departure(departure.at + each.at, each.count, departure.other_at + each.other_at, each.other_count)
-            found.append(self._told(whole, sequence, reference, is_same_call=each in places))
+        for each in sorted([*places, *inner.departures], key=lambda each: (each.other_start, each.start)):
+            whole = Departure(
+                departure.start + each.start, each.count, departure.other_start + each.other_start, each.other_count
+            )
+            found.append(self._build_difference(whole, sequence, reference, is_same_call=each in places))
         # A shape is the cause of a compilation, even if its data reach the device later.
-        at_once = [each for each in found[:_FEW] if each.other_at - departure.other_at <= _SOON]
+        at_once = [each for each in found[:_FEW] if each.other_start - departure.other_start <= _SOON]
         at_once.sort(key=lambda each: each.kind is not Kind.SHAPE)
         yield from (*at_once, *found[len(at_once) :])
 
-    def _told(self, place: Departure, sequence: Integers, reference: Integers, is_same_call: bool) -> Difference:
-        mine = [self._tokens[token] for token in sequence[place.at : place.at + place.count].tolist()]
+    def _build_difference(
+        self, departure: Departure, sequence: Integers, reference: Integers, is_same_call: bool
+    ) -> SequenceDifference:
+        mine = [self._tokens[token] for token in sequence[departure.start : departure.start + departure.count].tolist()]
         theirs = [
-            self._tokens[token] for token in reference[place.other_at : place.other_at + place.other_count].tolist()
+            self._tokens[token]
+            for token in reference[departure.other_start : departure.other_start + departure.other_count].tolist()
         ]
-        token = int(sequence[place.at] if mine else reference[place.other_at])
+        token = int(sequence[departure.start] if mine else reference[departure.other_start])
         if is_same_call:
-            kind, tells = _of_same_call(mine[0], theirs[0])
-        elif not mine and place.at == len(sequence) and place.other_at + place.other_count == len(reference):
-            kind, tells = Kind.ENDED, f"{_ended(self._tokens, sequence)} The others continue with {_call(theirs[0])}."
+            kind, tells = _describe_same_call(mine[0], theirs[0])
+        elif (
+            not mine
+            and departure.start == len(sequence)
+            and departure.other_start + departure.other_count == len(reference)
+        ):
+            kind, tells = (
+                Kind.ENDED,
+                f"{_last_call_text(self._tokens, sequence)} The others continue with {_call_text(theirs[0])}.",
+            )
             token = int(sequence[-1]) if len(sequence) else token
         elif not mine:
             kind, tells = (
@@ -112,10 +125,14 @@ class Comparing:
                 f"{_calls(theirs)} {'is' if len(theirs) == 1 else 'are'} missing; the others make"
                 f" {'it' if len(theirs) == 1 else 'them'} here.",
             )
-        elif compiled := [each for each in mine if each.obtains]:
+        elif compiled := [each for each in mine if each.creates_program]:
             kind = Kind.RECOMPILED
             token = int(
-                next(token for token in sequence[place.at : place.at + place.count] if self._tokens[token].obtains)
+                next(
+                    token
+                    for token in sequence[departure.start : departure.start + departure.count]
+                    if self._tokens[token].creates_program
+                )
             )
             tells = f"{compiled[0].function} is called where the others compile nothing."
         elif not theirs:
@@ -125,21 +142,32 @@ class Comparing:
                 f" {'it' if len(mine) == 1 else 'them'} here.",
             )
         else:
-            kind, tells = Kind.OTHER_CALL, f"{_call(mine[0])} is called where the others call {_call(theirs[0])}."
-        return Difference(kind, place.at, place.count, place.other_at, place.other_count, token, tells)
+            kind, tells = (
+                Kind.OTHER_CALL,
+                f"{_call_text(mine[0])} is called where the others call {_call_text(theirs[0])}.",
+            )
+        return SequenceDifference(
+            kind, departure.start, departure.count, departure.other_start, departure.other_count, token, tells
+        )
 
-    def _of_order(self, departure: Departure, mine: Integers, theirs: Integers) -> Difference:
+    def _describe_order(self, departure: Departure, mine: Integers, theirs: Integers) -> SequenceDifference:
         first, other = self._tokens[mine[0]], self._tokens[theirs[0]]
-        tells = f"{_call(first)} comes before {_call(other)}; in the others it comes after it."
-        return Difference(
-            Kind.ORDER, departure.at, departure.count, departure.other_at, departure.other_count, int(mine[0]), tells
+        tells = f"{_call_text(first)} comes before {_call_text(other)}; in the others it comes after it."
+        return SequenceDifference(
+            Kind.ORDER,
+            departure.start,
+            departure.count,
+            departure.other_start,
+            departure.other_count,
+            int(mine[0]),
+            tells,
         )
 
 
-def _of_same_call(mine: Token, theirs: Token) -> tuple[Kind, str]:
+def _describe_same_call(mine: CallToken, theirs: CallToken) -> tuple[Kind, str]:
     """Classify a difference between two calls of a function on one line."""
     if mine.program != theirs.program:
-        verb, their_verb = ("compiled", "compile") if mine.obtains else ("run", "run")
+        verb, their_verb = ("compiled", "compile") if mine.creates_program else ("run", "run")
         other = theirs.program or "(unknown)"
         return Kind.PROGRAM, f"Program {mine.program or '(unknown)'} is {verb}; the others {their_verb} {other}."
     if mine.shape != theirs.shape:
@@ -148,31 +176,33 @@ def _of_same_call(mine: Token, theirs: Token) -> tuple[Kind, str]:
     return Kind.OTHER_CALL, f"{mine.function} is called; the others call {theirs.function}."
 
 
-def _ended(tokens: Sequence[Token], sequence: Integers) -> str:
-    return f"{_call(tokens[sequence[-1]])} was its last call." if len(sequence) else "It made no compared call."
+def _last_call_text(tokens: Sequence[CallToken], sequence: Integers) -> str:
+    return f"{_call_text(tokens[sequence[-1]])} was its last call." if len(sequence) else "It made no compared call."
 
 
-def _call(token: Token) -> str:
-    return f"{token.function} at {token.place}"
+def _call_text(token: CallToken) -> str:
+    return f"{token.function} at {token.line_key}"
 
 
-def _calls(tokens: Sequence[Token]) -> str:
+def _calls(tokens: Sequence[CallToken]) -> str:
     more = len(tokens) - 1
-    return _call(tokens[0]) + (f" (and {words.count(more, 'more call')})" if more else "")
+    return _call_text(tokens[0]) + (f" (and {words.count(more, 'more call')})" if more else "")
 
 
-def _first_causes(found: Sequence[Difference], tokens: Sequence[Token], sequence: Integers) -> Iterator[Difference]:
+def _first_causes(
+    found: Sequence[SequenceDifference], tokens: Sequence[CallToken], sequence: Integers
+) -> Iterator[SequenceDifference]:
     """Yield the differences that are not consequences of an earlier one.
 
     Another shape, for example, needs another program, which then runs repeatedly.
     """
     known: set[str] = set()  # programs of earlier differences
-    shaped: Difference | None = None
+    shaped: SequenceDifference | None = None
     for each in found:
-        programs = {tokens[token].program for token in sequence[each.at : each.at + each.count].tolist()} - {""}
-        follows = each.kind is Kind.PROGRAM and not tokens[each.token].obtains and programs <= known
-        if shaped is not None and each.kind in _FOLLOWING and each.other_at - shaped.other_at <= _SOON:
-            is_other_call = tokens[each.token].at != tokens[shaped.token].at
+        programs = {tokens[token].program for token in sequence[each.start : each.start + each.count].tolist()} - {""}
+        follows = each.kind is Kind.PROGRAM and not tokens[each.token].creates_program and programs <= known
+        if shaped is not None and each.kind in _FOLLOWING and each.other_start - shaped.other_start <= _SOON:
+            is_other_call = tokens[each.token].key != tokens[shaped.token].key
             follows |= each.kind is not Kind.SHAPE or is_other_call
         if each.kind is Kind.SHAPE and not follows:
             shaped = each

@@ -12,7 +12,7 @@ from framedex.fleet.ranks.model import Finding, Kind
 from framedex.model import Severity
 
 if TYPE_CHECKING:
-    from framedex.fleet.asking import Asking
+    from framedex.fleet.asking import StoreConnection
     from framedex.fleet.ranks.members import Members
 
 _NEVER_RETURNED = -1
@@ -27,8 +27,8 @@ WHERE k.error <> 0 AND k.boundary NOT IN ('mock_tpu', 'behaviour') GROUP BY ALL 
 
 
 @dataclass(frozen=True, slots=True)
-class _Failed:
-    place: int
+class _FailedCalls:
+    position: int
     calls: int
     first: int
     stack: str
@@ -36,19 +36,19 @@ class _Failed:
     line: int | None
 
 
-def failures_of(asking: Asking, members: Members) -> tuple[list[Finding], list[str]]:
+def failures_of(connection: StoreConnection, members: Members) -> tuple[list[Finding], list[str]]:
     """Return the failures that most ranks do not have, and sentences about calls that most ranks never returned from.
 
     The calls of the ranks must have been read before: this creates the table `ranks`.
     """
-    kinds = asking.rows_of("call_kinds", [member.capture for member in members.members])
-    failed: dict[tuple[str, str, int], list[_Failed]] = defaultdict(list)
-    for place, function, error, path, line, calls, first, stack in asking.rows(_FAILED.format(kinds=kinds)):
+    kinds = connection.rows_of("call_kinds", [member.capture for member in members.members])
+    failed: dict[tuple[str, str, int], list[_FailedCalls]] = defaultdict(list)
+    for place, function, error, path, line, calls, first, stack in connection.rows(_FAILED.format(kinds=kinds)):
         where = "" if path is None else f"{path.rpartition('/')[2]}:{line}"
-        failed[where, function, error].append(_Failed(place, calls, first, stack, path, line))
+        failed[where, function, error].append(_FailedCalls(place, calls, first, stack, path, line))
     findings, notes = [], []
     for (where, function, error), of_ranks in failed.items():
-        ranks = sorted({each.place for each in of_ranks})
+        ranks = sorted({each.position for each in of_ranks})
         if len(ranks) * 2 > len(members.members):
             if error == _NEVER_RETURNED:
                 of_line = f" at {where}" if where else ""
@@ -59,7 +59,7 @@ def failures_of(asking: Asking, members: Members) -> tuple[list[Finding], list[s
         else:
             kind, tells = Kind.FAILS, f"{function} fails with {error_name(error)}; on most ranks it succeeds."
         for place in ranks:
-            of_rank = [each for each in of_ranks if each.place == place]
+            of_rank = [each for each in of_ranks if each.position == place]
             first = min(of_rank, key=lambda each: each.first)
             member = members.members[place]
             findings.append(

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from framedex.fleet.ranks.departures import Compared, Comparing
+from framedex.fleet.ranks.departures import SequenceComparer, SequenceComparison
 from framedex.fleet.ranks.sequences import Departure
 
 if TYPE_CHECKING:
-    from framedex.fleet.ranks.reading import RankCalls, Token
+    from framedex.fleet.ranks.reading import CallToken, RankCalls
 
 Integers = npt.NDArray[np.int64]
 
@@ -22,20 +22,20 @@ _BELONGS = 0.5  # share of a sequence's calls that match the reference by line a
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class RankFamily:
     """Ranks that do the same work, by their places among the members.
 
-    `reference` is the sequence of calls that most of them make. `compared` has each rank's differences from it.
+    `reference` is the sequence of calls that most of them make. `comparisons` has each rank's differences from it.
     """
 
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
     reference: Integers
-    compared: Mapping[int, Compared]
+    comparisons: Mapping[int, SequenceComparison]
 
 
-def families_of(sequences: Sequence[RankCalls], tokens: Sequence[Token]) -> list[Family]:
+def families_of(sequences: Sequence[RankCalls], tokens: Sequence[CallToken]) -> list[RankFamily]:
     """Return the families of ranks, largest first."""
-    comparing = Comparing(tokens)
+    comparing = SequenceComparer(tokens)
     same: dict[bytes, list[int]] = defaultdict(list)
     for place, sequence in enumerate(sequences):
         same[sequence.token.tobytes()].append(place)
@@ -44,20 +44,24 @@ def families_of(sequences: Sequence[RankCalls], tokens: Sequence[Token]) -> list
     while left:
         model = _model([(sequences[places[0]].token, places) for places in left])
         reference = sequences[model].token
-        compared = {places[0]: comparing.compared(sequences[places[0]].token, reference) for places in left}
+        compared = {places[0]: comparing.compare(sequences[places[0]].token, reference) for places in left}
         near = [
-            places for places in left if model in places or _belongs(compared[places[0]], sequences[places[0]].token)
+            places
+            for places in left
+            if model in places or _is_in_family(compared[places[0]], sequences[places[0]].token)
         ]
         left = [places for places in left if places not in near]
-        usual = _usual({place: compared[places[0]] for places in near for place in places}, reference, sequences)
+        usual = _typical_sequence(
+            {place: compared[places[0]] for places in near for place in places}, reference, sequences
+        )
         if not np.array_equal(usual, reference):
-            compared = {places[0]: comparing.compared(sequences[places[0]].token, usual) for places in near}
+            compared = {places[0]: comparing.compare(sequences[places[0]].token, usual) for places in near}
         each = {place: compared[places[0]] for places in near for place in places}
-        families.append(Family(tuple(sorted(each)), usual, each))
-    return sorted(families, key=lambda family: (-len(family.places), family.places))
+        families.append(RankFamily(tuple(sorted(each)), usual, each))
+    return sorted(families, key=lambda family: (-len(family.positions), family.positions))
 
 
-def _belongs(compared: Compared, sequence: Integers) -> bool:
+def _is_in_family(compared: SequenceComparison, sequence: Integers) -> bool:
     return int(np.count_nonzero(compared.matched >= 0)) >= _BELONGS * len(sequence)
 
 
@@ -74,18 +78,20 @@ def _model(classes: Sequence[tuple[Integers, list[int]]]) -> int:
     usual = set(told[counts * 2 > len(classes)].tolist())
     length = sorted(len(tokens) for tokens, _ in classes)[len(classes) // 2]
 
-    def oddness(tokens: Integers, place: int) -> tuple[int, int, bool]:
-        return len(usual ^ {*np.unique(tokens).tolist()}), abs(len(tokens) - length), place == 0
+    def dissimilarity(tokens: Integers, position: int) -> tuple[int, int, bool]:
+        return len(usual ^ {*np.unique(tokens).tolist()}), abs(len(tokens) - length), position == 0
 
-    return min(((oddness(tokens, places[0]), places[0]) for tokens, places in classes))[1]
+    return min(((dissimilarity(tokens, places[0]), places[0]) for tokens, places in classes))[1]
 
 
-def _usual(compared: Mapping[int, Compared], reference: Integers, sequences: Sequence[RankCalls]) -> Integers:
+def _typical_sequence(
+    compared: Mapping[int, SequenceComparison], reference: Integers, sequences: Sequence[RankCalls]
+) -> Integers:
     """Return the reference, corrected where most ranks differ from it in the same way."""
 
-    def key(departure: Departure, place: int) -> tuple[int, int, bytes]:
-        mine = sequences[place].token[departure.at : departure.at + departure.count]
-        return departure.other_at, departure.other_count, mine.tobytes()
+    def key(departure: Departure, position: int) -> tuple[int, int, bytes]:
+        mine = sequences[position].token[departure.start : departure.start + departure.count]
+        return departure.other_start, departure.other_count, mine.tobytes()
 
     shared = Counter(key(each, place) for place, of_rank in compared.items() for each in of_rank.departures)
     parts = []

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from framedex.fleet.ranks.reading import EXECUTE
 
 if TYPE_CHECKING:
-    from framedex.fleet.ranks.families import Family
-    from framedex.fleet.ranks.reading import RankCalls, Token
+    from framedex.fleet.ranks.families import RankFamily
+    from framedex.fleet.ranks.reading import CallToken, RankCalls
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -24,28 +24,28 @@ _USUAL = 0.5  # share of the steps: a call in so many belongs to the loop
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class LoopSteps:
     """The steps of a loop, as places in the common sequence of calls.
 
-    `anchor` is the token of the call that each step makes once. `begins` has the first place of each step, then the end
+    `anchor` is the token of the call that each step makes once. `starts` has the first place of each step, then the end
     of the last. A step begins with the call, before the anchor, that most steps begin with.
     """
 
     anchor: int
-    begins: Integers
+    starts: Integers
 
     @property
     def count(self) -> int:
         """The number of steps."""
-        return len(self.begins) - 1
+        return len(self.starts) - 1
 
-    def of(self, place: int) -> int | None:
+    def step_of(self, position: int) -> int | None:
         """Return the step of a call; None outside the loop."""
-        step = int(np.searchsorted(self.begins, place, "right")) - 1
+        step = int(np.searchsorted(self.starts, position, "right")) - 1
         return step if 0 <= step < self.count else None
 
 
-def steps_of(reference: Integers, tokens: Sequence[Token]) -> Steps | None:
+def steps_of(reference: Integers, tokens: Sequence[CallToken]) -> LoopSteps | None:
     """Return the steps of the loop that runs a program most often; None if there is no loop."""
     numbers, first, counts = np.unique(reference, return_index=True, return_counts=True)
     runs = [
@@ -63,7 +63,7 @@ def steps_of(reference: Integers, tokens: Sequence[Token]) -> Steps | None:
         number = int(reference[place])
         if number in usual:
             lead = number
-        elif not tokens[number].obtains:
+        elif not tokens[number].creates_program:
             break
     begins = anchors.copy()
     if lead is not None:
@@ -72,7 +72,7 @@ def steps_of(reference: Integers, tokens: Sequence[Token]) -> Steps | None:
         latest = leads[np.maximum(before, 0)]
         follows = (before >= 0) & (latest > np.concatenate([[-1], anchors[:-1]]))
         begins = np.where(follows, _first_since(leads, anchors), anchors)
-    return Steps(anchor, np.append(begins, _end(reference, anchors, begins)))
+    return LoopSteps(anchor, np.append(begins, _find_end(reference, anchors, begins)))
 
 
 def _first_since(leads: Integers, anchors: Integers) -> Integers:
@@ -82,40 +82,40 @@ def _first_since(leads: Integers, anchors: Integers) -> Integers:
     )
 
 
-def _end(reference: Integers, anchors: Integers, begins: Integers) -> int:
+def _find_end(reference: Integers, anchors: Integers, begins: Integers) -> int:
     """Return the end of the last step, from the usual number of calls in a step."""
     lengths = Counter(np.diff(begins).tolist())
     usual = lengths.most_common(1)[0][0] if lengths else 1
     return min(max(int(begins[-1]) + int(usual), int(anchors[-1]) + 1), len(reference))
 
 
-class Times:
+class CallTimes:
     """The times of the calls of a family, by each rank's own clock, in ns since the anchor of its first step.
 
-    `places` has the ranks' places among the members. Ranks that did not reach the first step are left out.
+    `positions` has the ranks' places among the members. Ranks that did not reach the first step are left out.
     """
 
-    def __init__(self, family: Family, sequences: Sequence[RankCalls], steps: Steps) -> None:
+    def __init__(self, family: RankFamily, sequences: Sequence[RankCalls], steps: LoopSteps) -> None:
         first = int(np.flatnonzero(family.reference == steps.anchor)[0])
-        matched = family.compared
-        self.places = tuple(place for place in family.places if matched[place].matched[first] >= 0)
-        self._calls = [(sequences[place], matched[place].matched) for place in self.places]
+        matched = family.comparisons
+        self.positions = tuple(place for place in family.positions if matched[place].matched[first] >= 0)
+        self._calls = [(sequences[place], matched[place].matched) for place in self.positions]
         self.base = np.array([calls.start[where[first]] for calls, where in self._calls], np.int64)
         self._is_awaited = np.ones(len(family.reference), np.bool_)  # calls that every rank waits for
         for calls, where in self._calls:
             self._is_awaited &= (where < 0) | (calls.done[where] >= 0)
 
-    def between(self, first: int, last: int) -> Floats:
+    def times_between(self, first: int, last: int) -> Floats:
         """Return the start and end times of calls from `first` up to `last`, alternating, with a row for each rank.
 
         If every rank waited for the work that a call started, the call ends with that work. NaN: the rank did not make
         the call, or it never returned.
         """
-        return self.at(np.arange(first, last))
+        return self.times_of(np.arange(first, last))
 
-    def at(self, calls: Integers) -> Floats:
-        """Return the same times for calls at these places."""
-        return np.stack([self.of_row(row, calls) for row in range(len(self.places))])
+    def times_of(self, calls: Integers) -> Floats:
+        """Return the same times for calls at these positions."""
+        return np.stack([self.of_row(row, calls) for row in range(len(self.positions))])
 
     def of_row(self, row: int, calls: Integers) -> Floats:
         """Return the same times for one rank."""
@@ -131,13 +131,13 @@ class Times:
         times[1::2][there] = np.where(duration >= 0, ended, np.nan)
         return times
 
-    def call(self, row: int, place: int) -> int | None:
+    def call(self, row: int, position: int) -> int | None:
         """Return the number of a rank's call at a place; None if it has none."""
         own, matched = self._calls[row]
-        return int(own.call[matched[place]]) if matched[place] >= 0 else None
+        return int(own.call[matched[position]]) if matched[position] >= 0 else None
 
 
-def middle(times: Floats) -> Floats:
+def lower_median(times: Floats) -> Floats:
     """Return the lower median of each column, ignoring NaN."""
     ordered = np.sort(times, axis=0)
     there = np.count_nonzero(~np.isnan(times), axis=0)

@@ -18,7 +18,7 @@ from framedex.plaintext import printable
 from framedex.words import nearest_name
 
 if TYPE_CHECKING:
-    from framedex.fleet.asking import Asking
+    from framedex.fleet.asking import StoreConnection
 
 # Variables with the number of ranks of a job.
 _SIZES = ("SLURM_NTASKS", "JAX_NUM_PROCESSES", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
@@ -45,35 +45,35 @@ class Members:
 
 
 @dataclass(frozen=True, slots=True)
-class _Claim:
+class _RankClaim:
     """A capture that claims to be a rank."""
 
     member: Member
     started: int
-    booted: int | None
+    boot_time: int | None
     packages: tuple[tuple[str, str], ...]
     size: int | None
     left_out: tuple[str, ...]
     has_problems: bool
 
 
-def members_of(asking: Asking, job: str) -> Members:
+def members_of(connection: StoreConnection, job: str) -> Members:
     """Return the ranks of a job. Raises FramedexError if it does not exist or has fewer than two ranks."""
     name = to_storable(job)
-    rows = asking.rows(
+    rows = connection.rows(
         "SELECT rank, capture, path, host, calls, started, packages, metadata, problems FROM captures"
         " WHERE job = ? ORDER BY rank, started, capture",
         [name],
     )
     if not rows:
-        raise _unknown(asking, name)
+        raise _unknown_job_error(connection, name)
     claims = [_claim(*row) for row in rows if row[0] is not None]
     left_out = len(rows) - len(claims)
-    by_rank: dict[int, list[_Claim]] = defaultdict(list)
+    by_rank: dict[int, list[_RankClaim]] = defaultdict(list)
     for claim in claims:
         by_rank[claim.member.rank].append(claim)
     if len(by_rank) < _FEWEST:
-        raise _too_few(name, len(rows), len(by_rank))
+        raise _too_few_ranks_error(name, len(rows), len(by_rank))
     notes = []
     if left_out:
         notes.append(f"{words.count(left_out, 'capture')} of the job {'has' if left_out == 1 else 'have'} no rank.")
@@ -113,7 +113,7 @@ def members_of(asking: Asking, job: str) -> Members:
 
 def _claim(
     rank: int, capture: str, path: str, host: str, calls: int, started: int, packages: str, metadata: str, problems: str
-) -> _Claim:
+) -> _RankClaim:
     versions: dict[str, str] = {}
     sizes: list[int] = []
     left_out: tuple[str, ...] = ()
@@ -130,10 +130,10 @@ def _claim(
         pass
     member = Member(rank, capture, path, host, calls)
     of_job = sizes[0] if sizes else None
-    return _Claim(member, started, booted, tuple(sorted(versions.items())), of_job, left_out, problems != "[]")
+    return _RankClaim(member, started, booted, tuple(sorted(versions.items())), of_job, left_out, problems != "[]")
 
 
-def _runs(by_rank: dict[int, list[_Claim]]) -> list[dict[int, _Claim]]:
+def _runs(by_rank: dict[int, list[_RankClaim]]) -> list[dict[int, _RankClaim]]:
     """Return the runs of a job in order, each with at most one capture per rank; one empty run if that is unclear.
 
     If all ranks have the same number of captures, these are the runs, whatever the clocks show. Otherwise a repeated
@@ -142,7 +142,7 @@ def _runs(by_rank: dict[int, list[_Claim]]) -> list[dict[int, _Claim]]:
     times = {len(of_rank) for of_rank in by_rank.values()}
     if len(times) == 1:
         return [{rank: of_rank[time] for rank, of_rank in by_rank.items()} for time in range(times.pop())]
-    runs: list[dict[int, _Claim]] = [{}]
+    runs: list[dict[int, _RankClaim]] = [{}]
     for claim in sorted((each for of_rank in by_rank.values() for each in of_rank), key=lambda each: each.started):
         if claim.member.rank in runs[-1]:
             runs.append({})
@@ -153,18 +153,18 @@ def _runs(by_rank: dict[int, list[_Claim]]) -> list[dict[int, _Claim]]:
     return runs if are_apart and len(runs[-1]) >= max(_FEWEST, len(by_rank) / 2) else [{}]
 
 
-def _machines(claims: Sequence[_Claim]) -> tuple[int, ...]:
+def _machines(claims: Sequence[_RankClaim]) -> tuple[int, ...]:
     """Return the machine number of each capture: equal for the same host name and boot time.
 
     Containers may share a name on many machines, so the boot time must match. Names like `localhost` are ignored.
     """
     numbers = list(range(len(claims)))
     before: int | None = None
-    for place in sorted(numbers, key=lambda place: (claims[place].member.host, claims[place].booted or 0)):
+    for place in sorted(numbers, key=lambda place: (claims[place].member.host, claims[place].boot_time or 0)):
         one = claims[place]
         if before is not None and one.member.host not in _OF_MANY_MACHINES:
             other = claims[before]
-            if one.member.host == other.member.host and _is_near(one.booted, other.booted):
+            if one.member.host == other.member.host and _is_near(one.boot_time, other.boot_time):
                 numbers[place] = numbers[before]
         before = place
     return tuple(numbers)
@@ -178,17 +178,17 @@ def _is_size(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) < 11 and 0 < int(text) <= _MOST_SIZE
 
 
-def _unknown(asking: Asking, name: str) -> FramedexError:
+def _unknown_job_error(connection: StoreConnection, name: str) -> FramedexError:
     jobs = [
         job
-        for (job,) in asking.rows(
+        for (job,) in connection.rows(
             "SELECT job FROM captures WHERE job <> '' GROUP BY job ORDER BY max(started) DESC", []
         )
     ]
     meant = nearest_name(name, jobs)
     said = words.first_names([printable(job) for job in jobs], "job") if jobs else ""
     if not jobs:
-        remedy = "None of its captures has a job: set FRAMEDEX_JOB and FRAMEDEX_RANK when you record."
+        remedy = "Its captures have no job: set FRAMEDEX_JOB and FRAMEDEX_RANK when you record."
     elif meant is not None:
         remedy = f"Did you mean {printable(meant)}?"
     else:
@@ -196,7 +196,7 @@ def _unknown(asking: Asking, name: str) -> FramedexError:
     return FramedexError(f"There is no job {printable(name)!r} in the store.", remedy)
 
 
-def _too_few(name: str, captures: int, ranks: int) -> FramedexError:
+def _too_few_ranks_error(name: str, captures: int, ranks: int) -> FramedexError:
     if ranks:
         told = f"The job {printable(name)} has only one rank in the store: there is nothing to compare it with."
         return FramedexError(told, "Add the captures of its other ranks.")
@@ -204,7 +204,7 @@ def _too_few(name: str, captures: int, ranks: int) -> FramedexError:
     return FramedexError(told, "Set FRAMEDEX_RANK to a different number in each process, and record the job again.")
 
 
-def _claimed_twice(by_rank: dict[int, list[_Claim]], chosen: dict[int, _Claim]) -> Iterator[Finding]:
+def _claimed_twice(by_rank: dict[int, list[_RankClaim]], chosen: dict[int, _RankClaim]) -> Iterator[Finding]:
     for rank, claims in by_rank.items():
         if len(claims) > 1:
             kept = chosen[rank].member
@@ -221,7 +221,7 @@ def _claimed_twice(by_rank: dict[int, list[_Claim]], chosen: dict[int, _Claim]) 
             )
 
 
-def _missing(kept: Sequence[_Claim]) -> Iterator[Finding]:
+def _missing(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
     """Yield a finding about ranks without a capture, below the job's size or its highest rank."""
     told = Counter(each.size for each in kept if each.size is not None).most_common(1)
     size = told[0][0] if told else 0
@@ -247,7 +247,7 @@ def _missing(kept: Sequence[_Claim]) -> Iterator[Finding]:
         )
 
 
-def _versions(kept: Sequence[_Claim]) -> Iterator[Finding]:
+def _versions(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
     """Yield findings about ranks whose package versions differ from those of most ranks."""
     (usual, _), *others = Counter(each.packages for each in kept if each.packages).most_common() or [((), 0)]
     for packages, _ in others:
@@ -261,5 +261,5 @@ def _versions(kept: Sequence[_Claim]) -> Iterator[Finding]:
         yield Finding(Kind.VERSIONS, Severity.WARNING, ranks, told, capture=_capture_of(kept, ranks[0]))
 
 
-def _capture_of(kept: Sequence[_Claim], rank: int) -> str:
+def _capture_of(kept: Sequence[_RankClaim], rank: int) -> str:
     return next(each.member.capture for each in kept if each.member.rank == rank)

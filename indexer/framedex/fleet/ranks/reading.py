@@ -19,7 +19,7 @@ from framedex import words
 from framedex.objects.table import load_boundary_functions
 
 if TYPE_CHECKING:
-    from framedex.fleet.asking import Asking
+    from framedex.fleet.asking import StoreConnection
     from framedex.fleet.ranks.members import Members
 
 Integers = npt.NDArray[np.int64]
@@ -43,34 +43,34 @@ _PATHS = [
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class CallToken:
     """The identity of a call for comparisons: a line of Python, a function, a shape and a program.
 
-    `program` is the checksum of the compiled program, empty if there is none or it is unknown. `place` identifies the
-    line on all hosts.
+    `program` is the checksum of the compiled program, empty if there is none or it is unknown. `line_key` identifies
+    the line on all hosts.
     """
 
     path: str
     line: int
-    place: str
+    line_key: str
     function: str
     shape: str
     program: str
 
     @property
-    def obtains(self) -> bool:
+    def creates_program(self) -> bool:
         """Whether it compiles or loads a program."""
         return self.function in OBTAINS
 
     @property
-    def at(self) -> tuple[str, str]:
+    def key(self) -> tuple[str, str]:
         """The line and the function."""
-        return self.place, "" if self.obtains else self.function
+        return self.line_key, "" if self.creates_program else self.function
 
 
 @dataclass(frozen=True, slots=True)
 class RankCalls:
-    """The calls of a rank in order. `token` is an index into `Calls.tokens`, `call` the number of the call.
+    """The calls of a rank in order. `token` is an index into `JobCalls.tokens`, `call` the number of the call.
 
     `start` is in ns since 1970, `duration` in ns (-1: the call never returned). `done` is when the work that the call
     started was finished, in ns since 1970, if that was before the next call: JAX waits for results outside of calls.
@@ -85,66 +85,68 @@ class RankCalls:
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class JobCalls:
     """The calls of all ranks, in the order of the members.
 
-    `beside` has the calls on other threads: rows (rank's place, token, number of calls, first call). `notes` are
+    `other_threads` has the calls on other threads: rows (rank's place, token, number of calls, first call). `notes` are
     sentences.
     """
 
-    tokens: Sequence[Token]
+    tokens: Sequence[CallToken]
     sequences: tuple[RankCalls, ...]
-    beside: Integers
+    other_threads: Integers
     notes: tuple[str, ...]
 
 
-def calls_of(asking: Asking, members: Members) -> Calls:
+def calls_of(connection: StoreConnection, members: Members) -> JobCalls:
     """Return the calls of the ranks. Raises FramedexError if the store cannot be read."""
-    works = sorted(name for name, function in load_boundary_functions().items() if function.works)
+    works = sorted(name for name, function in load_boundary_functions().items() if function.does_work)
     captures = [member.capture for member in members.members]
-    asking.rows(
+    connection.rows(
         "CREATE OR REPLACE TEMP TABLE ranks AS SELECT unnest(?::VARCHAR[]) AS capture, unnest(range(?)) AS place",
         [captures, len(captures)],
     )
-    asking.rows(_WORKS.format(calls=asking.rows_of("calls", captures)), [_PATHS, works])
+    connection.rows(_WORKS.format(calls=connection.rows_of("calls", captures)), [_PATHS, works])
     notes = []
-    ((every,),) = asking.rows("SELECT count(*) FROM works")
+    ((every,),) = connection.rows("SELECT count(*) FROM works")
     if every > MOST_CALLS:
         most = MOST_CALLS // len(captures)
-        asking.rows("DELETE FROM works WHERE nth > ?", [most])
+        connection.rows("DELETE FROM works WHERE nth > ?", [most])
         many = words.count(most, "call")
         notes.append(f"Only the first {many} of each rank are compared: all ranks together have {every:,}.")
-    programs, said = _what_programs_are(asking)
+    programs, said = _program_identity_sql(connection)
     notes += said
-    asking.rows(_THREADS)
-    asking.rows(_KNOWN.format(program=programs), [sorted(OBTAINS)])
+    connection.rows(_THREADS)
+    connection.rows(_KNOWN.format(program=programs), [sorted(OBTAINS)])
     tokens = [
-        Token(path, line, place, function, shape, program)
-        for path, line, place, function, shape, program in asking.rows(_TOKENS)
+        CallToken(path, line, place, function, shape, program)
+        for path, line, place, function, shape, program in connection.rows(_TOKENS)
     ]
-    asking.rows(_EVENTS.format(calls=asking.rows_of("calls", captures)))
+    connection.rows(_EVENTS.format(calls=connection.rows_of("calls", captures)))
     sequences = tuple(
-        RankCalls(token, call, start, duration, _done(call, start, *told))
+        RankCalls(token, call, start, duration, _completion_times(call, start, *told))
         for (token, call, start, duration), told in zip(
-            _by_rank(asking, _CALLS, ("token", "call", "start", "duration"), len(captures)),
-            _by_rank(asking, _READY.format(never=_NEVER), ("call", "ready", "is_main"), len(captures)),
+            _columns_by_rank(connection, _CALLS, ("token", "call", "start", "duration"), len(captures)),
+            _columns_by_rank(connection, _READY.format(never=_NEVER), ("call", "ready", "is_main"), len(captures)),
             strict=True,
         )
     )
-    rows = asking.columns(_BESIDE)
+    rows = connection.columns(_BESIDE)
     beside = np.stack([_integers(rows[name]) for name in ("place", "token", "calls", "call")], axis=1)
-    return Calls(tokens, sequences, beside, tuple(notes))
+    return JobCalls(tokens, sequences, beside, tuple(notes))
 
 
-def _by_rank(asking: Asking, query: str, names: Sequence[str], ranks: int) -> Iterator[list[Integers]]:
+def _columns_by_rank(
+    connection: StoreConnection, query: str, names: Sequence[str], ranks: int
+) -> Iterator[list[Integers]]:
     """Yield the columns of a query, one list for each rank."""
-    columns = asking.columns(query)
+    columns = connection.columns(query)
     begins = np.searchsorted(columns["place"], np.arange(ranks + 1))
     for first, last in pairwise(begins.tolist()):
         yield [_integers(columns[name][first:last]) for name in names]
 
 
-def _done(call: Integers, start: Integers, asked: Integers, ready: Integers, is_main: Integers) -> Integers:
+def _completion_times(call: Integers, start: Integers, asked: Integers, ready: Integers, is_main: Integers) -> Integers:
     """Return when the work of each call was finished, if that was before the next call: see `RankCalls`.
 
     The calls with the numbers `asked` registered a callback for an event of the call before, which was `ready` later.
@@ -164,15 +166,15 @@ def _integers(column: npt.NDArray[np.generic]) -> Integers:
     return np.asarray(column).astype(np.int64)
 
 
-def _what_programs_are(asking: Asking) -> tuple[str, list[str]]:
+def _program_identity_sql(connection: StoreConnection) -> tuple[str, list[str]]:
     """Return SQL for the checksum of a program, and notes if checksums cannot be compared.
 
     Compiled bytes contain source paths, which may differ between hosts. A program from a cache has no checksum.
     """
-    ((loaded,),) = asking.rows("SELECT count(*) FROM works WHERE list_contains(?, function)", [list(_LOADS)])
+    ((loaded,),) = connection.rows("SELECT count(*) FROM works WHERE list_contains(?, function)", [list(_LOADS)])
     if loaded:
         return "''", ["Some programs were loaded and not compiled: programs are not compared."]
-    ((paths,),) = asking.rows(
+    ((paths,),) = connection.rows(
         "SELECT coalesce(max(paths), 0) FROM (SELECT count(DISTINCT path) AS paths FROM works"
         " WHERE list_contains(?, function) AND NOT is_installed GROUP BY at_line)",
         [list(_COMPILES)],

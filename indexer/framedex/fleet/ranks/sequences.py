@@ -11,7 +11,7 @@ import numpy.typing as npt
 Integers = npt.NDArray[np.int64]
 
 MOST_DEPARTURES = 512
-"""Most departures of a sequence. Calls after the last one are not compared."""
+"""The maximum number of departures of a sequence. Calls after the last one are not compared."""
 
 _LONG, _SHORT = 8, 3  # equal calls that prove that two sequences match again
 _NEAR, _FAR = 64, 4096  # calls in which such a match is searched
@@ -23,16 +23,16 @@ _ALIKE = 0.3  # share of the following calls that must match after a short run o
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """A difference: `count` calls of a sequence at `at` replace `other_count` calls of the reference at `other_at`."""
+    """`count` calls of a sequence at `start` replace `other_count` calls of the reference at `other_start`."""
 
-    at: int
+    start: int
     count: int
-    other_at: int
+    other_start: int
     other_count: int
 
 
 @dataclass(frozen=True, slots=True)
-class Alignment:
+class SequenceAlignment:
     """The departures of a sequence from the reference.
 
     `matched` has the place in the sequence of each call of the reference, or -1 if it has no match.
@@ -42,12 +42,12 @@ class Alignment:
     matched: Integers
 
     @property
-    def alike(self) -> int:
+    def matched_count(self) -> int:
         """The number of matched calls."""
         return int(np.count_nonzero(self.matched >= 0))
 
 
-def aligned(sequence: Integers, reference: Integers) -> Alignment:
+def align_sequences(sequence: Integers, reference: Integers) -> SequenceAlignment:
     """Align a sequence with the reference, from the first call to the last."""
     rough = _roughly_aligned(sequence, reference)
     departures = _with_fewest_edits(sequence, reference, rough.departures)
@@ -56,9 +56,9 @@ def aligned(sequence: Integers, reference: Integers) -> Alignment:
     matched = np.full(len(reference), -1, np.int64)
     at = other_at = 0
     for each in (*departures, Departure(len(sequence), 0, len(reference), 0)):
-        matched[other_at : each.other_at] = np.arange(at, each.at)
-        at, other_at = each.at + each.count, each.other_at + each.other_count
-    return Alignment(tuple(departures), matched)
+        matched[other_at : each.other_start] = np.arange(at, each.start)
+        at, other_at = each.start + each.count, each.other_start + each.other_count
+    return SequenceAlignment(tuple(departures), matched)
 
 
 def _with_fewest_edits(
@@ -69,10 +69,10 @@ def _with_fewest_edits(
     The rough alignment, found from the front, skips too many calls in loops. If the sequence ends before the reference,
     its last departure stays.
     """
-    is_tail = bool(rough) and rough[-1].at == len(sequence)
+    is_tail = bool(rough) and rough[-1].start == len(sequence)
     tail = [*rough[-1:]] if is_tail else []
     body = rough[: len(rough) - len(tail)]
-    length, other_length = (tail[0].at, tail[0].other_at) if tail else (len(sequence), len(reference))
+    length, other_length = (tail[0].start, tail[0].other_start) if tail else (len(sequence), len(reference))
     edits = sum(each.count + each.other_count for each in body)
     if all(each.count == each.other_count for each in body) or edits == abs(length - other_length):
         return None
@@ -87,15 +87,15 @@ def _oddness(departures: Sequence[Departure]) -> int:
     return sum(each.count + each.other_count + _AS_MANY for each in departures)
 
 
-def _fewest_edits(one: Sequence[int], other: Sequence[int], most: int) -> list[Departure] | None:
-    """Return the departures with the fewest unmatched calls; None for more than `most`, or if the search is too long.
+def _fewest_edits(one: Sequence[int], other: Sequence[int], limit: int) -> list[Departure] | None:
+    """Return the departures with the fewest unmatched calls; None for more than `limit`, or if the search is too long.
 
     E. W. Myers, An O(ND) Difference Algorithm and Its Variations, 1986.
     """
     furthest = {1: 0}
     passed: list[dict[int, int]] = []
     looked_at = 0
-    for edits in range(most + 1):
+    for edits in range(limit + 1):
         passed.append(furthest.copy())
         for shift in range(-edits, edits + 1, 2):
             is_theirs = shift == -edits or (shift != edits and furthest[shift - 1] < furthest[shift + 1])
@@ -111,23 +111,23 @@ def _fewest_edits(one: Sequence[int], other: Sequence[int], most: int) -> list[D
     return None
 
 
-def _departures_on(passed: Sequence[dict[int, int]], at: int, other_at: int) -> list[Departure]:
+def _departures_on(passed: Sequence[dict[int, int]], start: int, other_at: int) -> list[Departure]:
     """Trace the edits back from the end. `passed` has the furthest places for each number of edits."""
     found: list[Departure] = []
     for edits in range(len(passed) - 1, 0, -1):
-        furthest, shift = passed[edits], at - other_at
+        furthest, shift = passed[edits], start - other_at
         is_theirs = shift == -edits or (shift != edits and furthest[shift - 1] < furthest[shift + 1])
         before = shift + 1 if is_theirs else shift - 1
-        at, other_at = furthest[before], furthest[before] - before
+        start, other_at = furthest[before], furthest[before] - before
         count, other_count = (0, 1) if is_theirs else (1, 0)
-        if found and (found[-1].at, found[-1].other_at) == (at + count, other_at + other_count):
+        if found and (found[-1].start, found[-1].other_start) == (start + count, other_at + other_count):
             later = found.pop()
             count, other_count = count + later.count, other_count + later.other_count
-        found.append(Departure(at, count, other_at, other_count))
+        found.append(Departure(start, count, other_at, other_count))
     return found[::-1]
 
 
-def _roughly_aligned(sequence: Integers, reference: Integers) -> Alignment:
+def _roughly_aligned(sequence: Integers, reference: Integers) -> SequenceAlignment:
     """Align two sequences greedily from the front, which is fast for similar sequences."""
     mine = [_runs(sequence, length) for length in (_LONG, _SHORT, 1)]
     theirs = [_runs(reference, length) for length in (_LONG, _SHORT, 1)]
@@ -135,7 +135,7 @@ def _roughly_aligned(sequence: Integers, reference: Integers) -> Alignment:
     departures: list[Departure] = []
     at = other_at = 0
     while True:
-        alike = _alike(sequence[at:], reference[other_at:])
+        alike = _common_prefix_length(sequence[at:], reference[other_at:])
         matched[other_at : other_at + alike] = np.arange(at, at + alike)
         at, other_at = at + alike, other_at + alike
         if at == len(sequence) and other_at == len(reference):
@@ -145,27 +145,27 @@ def _roughly_aligned(sequence: Integers, reference: Integers) -> Alignment:
             count, other_count = _gap(sequence, reference, mine, theirs, at, other_at)
         departures.append(Departure(at, count, other_at, other_count))
         at, other_at = at + count, other_at + other_count
-    return Alignment(tuple(departures), matched)
+    return SequenceAlignment(tuple(departures), matched)
 
 
-def closely_aligned(sequence: Integers, reference: Integers) -> Alignment:
+def closely_aligned(sequence: Integers, reference: Integers) -> SequenceAlignment:
     """Align two sequences, then align the calls within each departure as well."""
-    rough = aligned(sequence, reference)
+    rough = align_sequences(sequence, reference)
     matched = rough.matched.copy()
     departures: list[Departure] = []
     for each in rough.departures:
-        mine = sequence[each.at : each.at + each.count]
-        within = aligned(mine, reference[each.other_at : each.other_at + each.other_count])
+        mine = sequence[each.start : each.start + each.count]
+        within = align_sequences(mine, reference[each.other_start : each.other_start + each.other_count])
         alike = np.flatnonzero(within.matched >= 0)
-        matched[each.other_at + alike] = each.at + within.matched[alike]
+        matched[each.other_start + alike] = each.start + within.matched[alike]
         departures += [
-            Departure(each.at + part.at, part.count, each.other_at + part.other_at, part.other_count)
+            Departure(each.start + part.start, part.count, each.other_start + part.other_start, part.other_count)
             for part in within.departures
         ]
-    return Alignment(tuple(departures), matched)
+    return SequenceAlignment(tuple(departures), matched)
 
 
-def _alike(one: Integers, other: Integers) -> int:
+def _common_prefix_length(one: Integers, other: Integers) -> int:
     """Return the number of equal calls at the beginning."""
     most = min(len(one), len(other))
     done, step = 0, 64
@@ -192,20 +192,20 @@ def _gap(
     reference: Integers,
     mine: list[npt.NDArray[np.uint64]],
     theirs: list[npt.NDArray[np.uint64]],
-    at: int,
+    start: int,
     other_at: int,
 ) -> tuple[int, int]:
     """Return how many calls of each sequence to skip until they match again."""
-    near = _meeting(mine[0], theirs[0], at, other_at, _NEAR)
-    is_end = near is not None and at + near[0] == len(sequence)  # every sequence has an end
+    near = _find_next_match(mine[0], theirs[0], start, other_at, _NEAR)
+    is_end = near is not None and start + near[0] == len(sequence)  # every sequence has an end
     if near is not None and max(near) <= _LONG and not is_end:
         return near
     for short in (1, 2):
-        found = _meeting(mine[short], theirs[short], at, other_at, _NEAR)
-        if found is not None and _share(sequence[at + found[0] :], reference[other_at + found[1] :]) >= _ALIKE:
+        found = _find_next_match(mine[short], theirs[short], start, other_at, _NEAR)
+        if found is not None and _share(sequence[start + found[0] :], reference[other_at + found[1] :]) >= _ALIKE:
             return found
-    far = near or _meeting(mine[0], theirs[0], at, other_at, _FAR)
-    return far or (len(sequence) - at, len(reference) - other_at)
+    far = near or _find_next_match(mine[0], theirs[0], start, other_at, _FAR)
+    return far or (len(sequence) - start, len(reference) - other_at)
 
 
 def _share(one: Integers, other: Integers) -> float:
@@ -214,17 +214,17 @@ def _share(one: Integers, other: Integers) -> float:
     return float(np.mean(one[:most] == other[:most])) if most else 0.0
 
 
-def _meeting(
-    mine: npt.NDArray[np.uint64], theirs: npt.NDArray[np.uint64], at: int, other_at: int, within: int
+def _find_next_match(
+    mine: npt.NDArray[np.uint64], theirs: npt.NDArray[np.uint64], start: int, other_at: int, within: int
 ) -> tuple[int, int] | None:
     """Return the smallest skip after which the hashes match, within `within` calls; None if there is none.
 
     Loops repeat, so the calls that would be left over at the end count too.
     """
-    one, other = mine[at : at + within], theirs[other_at : other_at + within]
+    one, other = mine[start : start + within], theirs[other_at : other_at + within]
     _, here, there = np.intersect1d(one, other, return_indices=True)
     found = [(int(first), int(second)) for first, second in zip(here, there, strict=True)]
-    longer = (len(mine) - at) - (len(theirs) - other_at)
+    longer = (len(mine) - start) - (len(theirs) - other_at)
     for shift in {*range(-_LONG, _LONG + 1), longer}:
         skipped, other_skipped = max(shift, 0), max(-shift, 0)
         both = min(len(one) - skipped, len(other) - other_skipped)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from framedex.fleet.ranks.loops import Floats, Integers, Steps, Times, middle
+from framedex.fleet.ranks.loops import CallTimes, Floats, Integers, LoopSteps, lower_median
 
 if TYPE_CHECKING:
-    from framedex.fleet.ranks.clocks import Alignment
-    from framedex.fleet.ranks.reading import Token
+    from framedex.fleet.ranks.clocks import ClockAlignment
+    from framedex.fleet.ranks.reading import CallToken
 
 _AT_ONCE = 4096  # calls per batch, to limit memory
 _MOST_OF = 0.5  # share of the steps: a rank that is late in more is slow
@@ -24,63 +24,63 @@ _MOST_RANKS = 0.75  # quantile of the other ranks' worst losses that counts as u
 
 
 @dataclass(frozen=True, slots=True)
-class Delay:
+class RankDelay:
     """A rank, by its row in the times, that is late in some steps, or in most (`is_steady`).
 
-    `by` is the median delay of these steps in ns, `all` the sum. Most time is lost in the call at `place` of the
-    reference if `in_call`, otherwise before that call.
+    `median` is the median delay of these steps in ns, `total` the sum. Most time is lost in the call at `position` of
+    the reference if `is_in_call`, otherwise before that call.
     """
 
     row: int
     steps: Integers
     is_steady: bool
-    by: int
-    all: int
-    place: int
-    in_call: bool
+    median: int
+    total: int
+    position: int
+    is_in_call: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
     """The delay of each rank in each step, in ns: a row for each rank, NaN if unknown.
 
-    `step` is the usual duration of a step. `common` is the median time of each event of the loop.
+    `step_duration` is the usual duration of a step. `median_times` is the median time of each event of the loop.
     """
 
     losses: Floats
-    step: float
-    common: Floats
+    step_duration: float
+    median_times: Floats
 
 
 def lateness_of(
-    times: Times, alignment: Alignment, reference: Integers, steps: Steps, tokens: Sequence[Token]
+    times: CallTimes, alignment: ClockAlignment, reference: Integers, steps: LoopSteps, tokens: Sequence[CallToken]
 ) -> Lateness:
     """Compare the times of all ranks, step by step. Steps in which all ranks compile are left out."""
-    losses = np.full((len(times.places), steps.count), np.nan)
-    first = int(steps.begins[0])
-    common = np.full(2 * (int(steps.begins[-1]) - first), np.nan)
-    obtains = np.array([token.obtains for token in tokens], np.bool_)[reference]
+    losses = np.full((len(times.positions), steps.count), np.nan)
+    first = int(steps.starts[0])
+    common = np.full(2 * (int(steps.starts[-1]) - first), np.nan)
+    obtains = np.array([token.creates_program for token in tokens], np.bool_)[reference]
     step = 0
     while step < steps.count:
-        last = max(step + 1, int(np.searchsorted(steps.begins, steps.begins[step] + _AT_ONCE, "right")) - 1)
-        begin, end = max(int(steps.begins[step]) - 1, first), int(steps.begins[last])
-        late, median = _late(times, alignment, begin, end)
+        last = max(step + 1, int(np.searchsorted(steps.starts, steps.starts[step] + _AT_ONCE, "right")) - 1)
+        begin, end = max(int(steps.starts[step]) - 1, first), int(steps.starts[last])
+        late, median = _measure_delays(times, alignment, begin, end)
         common[2 * (begin - first) : 2 * (end - first)] = median
         for number in range(step, last):
-            start, stop = int(steps.begins[number]), int(steps.begins[number + 1])
+            start, stop = int(steps.starts[number]), int(steps.starts[number + 1])
             if not obtains[start:stop].any():
-                losses[:, number] = _lost(late[:, max(2 * (start - begin) - 1, 0) : 2 * (stop - begin)])
+                losses[:, number] = _largest_increase(late[:, max(2 * (start - begin) - 1, 0) : 2 * (stop - begin)])
         step = last
-    begun = common[2 * (steps.begins[:-1] - first)]
+    begun = common[2 * (steps.starts[:-1] - first)]
     took = np.diff(begun)
     usual = float(np.nanmedian(took)) if np.count_nonzero(~np.isnan(took)) else 0.0
     return Lateness(losses, usual, common)
 
 
-def _late(times: Times, alignment: Alignment, first: int, last: int) -> tuple[Floats, Floats]:
+def _measure_delays(times: CallTimes, alignment: ClockAlignment, first: int, last: int) -> tuple[Floats, Floats]:
     """Return the delay of each rank at each event, at least 0, and the median time of each event."""
-    aligned = alignment.aligned(times.between(first, last))
-    common = middle(aligned)
+    aligned = alignment.to_common_clock(times.times_between(first, last))
+    common = lower_median(aligned)
     late = np.maximum(aligned - common, 0.0)
     known = np.where(np.isnan(late), -1, np.arange(late.shape[1])[np.newaxis])
     latest = np.maximum.accumulate(known, axis=1)  # unknown delays repeat the previous one
@@ -88,7 +88,7 @@ def _late(times: Times, alignment: Alignment, first: int, last: int) -> tuple[Fl
     return filled, common
 
 
-def _lost(late: Floats) -> Floats:
+def _largest_increase(late: Floats) -> Floats:
     """Return the greatest increase of each rank's delay within these events."""
     if not late.shape[1]:
         return np.full(len(late), np.nan)
@@ -97,13 +97,13 @@ def _lost(late: Floats) -> Floats:
 
 
 def delays_of(
-    times: Times,
-    alignment: Alignment,
-    steps: Steps,
+    times: CallTimes,
+    alignment: ClockAlignment,
+    steps: LoopSteps,
     lateness: Lateness,
     departs: Mapping[int, Collection[int]],
     floor: int,
-) -> Iterator[Delay]:
+) -> Iterator[RankDelay]:
     """Yield the ranks that make the others wait, in most steps or much in a few. Delays below `floor` ns are ignored.
 
     Losses in steps in which a rank makes different calls (`departs`, by row) do not count as usual differences.
@@ -115,7 +115,7 @@ def delays_of(
     usual = np.median(losses[:, told], axis=1)
     common = float(np.sort(usual)[(len(usual) - 1) // 2])
     noise = float(np.sort(np.abs(usual - common))[(len(usual) - 1) // 2])
-    by_much = max(_SLOWER * lateness.step, _BESIDE_NOISE * noise)
+    by_much = max(_SLOWER * lateness.step_duration, _BESIDE_NOISE * noise)
     is_slow = np.zeros(len(usual), np.bool_)
     for row in np.flatnonzero(usual - common > by_much).tolist():
         late = told & (losses[row] - common > by_much)
@@ -136,40 +136,47 @@ def delays_of(
 
 def least_of(lateness: Lateness, floor: int) -> float:
     """Return the smallest loss in a step, in ns, that makes a rank late."""
-    return max(_OF_STEP * lateness.step, floor)
+    return max(_OF_STEP * lateness.step_duration, floor)
 
 
 def _delay(
-    times: Times, alignment: Alignment, steps: Steps, lateness: Lateness, row: int, late: Integers, *, is_steady: bool
-) -> Delay:
+    times: CallTimes,
+    alignment: ClockAlignment,
+    steps: LoopSteps,
+    lateness: Lateness,
+    row: int,
+    late: Integers,
+    *,
+    is_steady: bool,
+) -> RankDelay:
     lost = lateness.losses[row, late]
-    place, in_call = _where(times, alignment, steps, lateness, row, late[np.argsort(-lost)[:_LOOKED_AT]])
-    return Delay(row, late, is_steady, int(np.median(lost)), int(lost.sum()), place, in_call)
+    place, in_call = _find_worst_position(times, alignment, steps, lateness, row, late[np.argsort(-lost)[:_LOOKED_AT]])
+    return RankDelay(row, late, is_steady, int(np.median(lost)), int(lost.sum()), place, in_call)
 
 
 _LOOKED_AT = 64  # steps
 
 
-def _where(
-    times: Times, alignment: Alignment, steps: Steps, lateness: Lateness, row: int, late: Integers
+def _find_worst_position(
+    times: CallTimes, alignment: ClockAlignment, steps: LoopSteps, lateness: Lateness, row: int, late: Integers
 ) -> tuple[int, bool]:
     """Return the place at which a rank loses most time in these steps, and whether it is lost in that call."""
     sums: dict[tuple[int, int], tuple[float, int]] = {}
-    first = int(steps.begins[0])
+    first = int(steps.starts[0])
     for step in late.tolist():
-        begin, end = max(int(steps.begins[step]) - 1, first), int(steps.begins[step + 1])
+        begin, end = max(int(steps.starts[step]) - 1, first), int(steps.starts[step + 1])
         own = alignment.aligned_row(row, times.of_row(row, np.arange(begin, end)))
-        behind = np.maximum(own - lateness.common[2 * (begin - first) : 2 * (end - first)], 0.0)
+        behind = np.maximum(own - lateness.median_times[2 * (begin - first) : 2 * (end - first)], 0.0)
         rises = np.diff(behind)
-        rises[: 2 * (int(steps.begins[step]) - begin) - 1] = np.nan  # what came before the step's first call, and in it
+        rises[: 2 * (int(steps.starts[step]) - begin) - 1] = np.nan  # what came before the step's first call, and in it
         if np.isnan(rises).all():
             continue
         event = int(np.nanargmax(rises)) + 1
         place = begin + event // 2
-        key = (place - int(steps.begins[step]), event % 2)
+        key = (place - int(steps.starts[step]), event % 2)
         before, earliest = sums.get(key, (0.0, place))
         sums[key] = (before + float(rises[event - 1]), earliest)
     if not sums:
-        return int(steps.begins[int(late[0])]), False
+        return int(steps.starts[int(late[0])]), False
     (_, is_end), (_, place) = max(sums.items(), key=lambda item: item[1][0])
     return place, bool(is_end)

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from framedex import words
-from framedex.fleet.ranks.clocks import Alignment, alignment_of
-from framedex.fleet.ranks.loops import Floats, Steps, Times
+from framedex.fleet.ranks.clocks import ClockAlignment, alignment_of
+from framedex.fleet.ranks.loops import CallTimes, Floats, LoopSteps
 from framedex.fleet.ranks.model import Clock, Finding, Kind, Loop
-from framedex.fleet.ranks.steps import Delay, delays_of, lateness_of, least_of
+from framedex.fleet.ranks.steps import RankDelay, delays_of, lateness_of, least_of
 from framedex.model import Severity
 
 if TYPE_CHECKING:
-    from framedex.fleet.ranks.families import Family
+    from framedex.fleet.ranks.families import RankFamily
     from framedex.fleet.ranks.members import Members
-    from framedex.fleet.ranks.reading import Calls
+    from framedex.fleet.ranks.reading import JobCalls
 
 _CLOCK_IS_OFF = 500_000_000  # ns
 _DRIFT_IS_SEEN = 20_000_000  # ns, over the whole loop
@@ -35,32 +35,32 @@ class Timing:
 
 
 def with_times(
-    findings: Sequence[Finding], family: Family, members: Members, calls: Calls, steps: Steps, floor: int
+    findings: Sequence[Finding], family: RankFamily, members: Members, calls: JobCalls, steps: LoopSteps, floor: int
 ) -> tuple[list[Finding], Timing]:
     """Add findings from the times of a family's ranks. Delays of less than `floor` ns are left out."""
-    times = Times(family, calls.sequences, steps)
-    machines = np.array([members.machines[place] for place in times.places], np.int64)
+    times = CallTimes(family, calls.sequences, steps)
+    machines = np.array([members.machines[place] for place in times.positions], np.int64)
     alignment = alignment_of(times, family.reference, steps, machines)
     lateness = lateness_of(times, alignment, family.reference, steps, calls.tokens)
-    departs = _departs(findings, times, members)
+    departs = _deviating_steps(findings, times, members)
     delays = list(delays_of(times, alignment, steps, lateness, departs, floor))
     told = list(_delay_findings(findings, delays, lateness.losses, times, family, steps, members, calls))
     clocks: tuple[Clock, ...] = ()
-    if alignment.waits:
+    if alignment.is_synchronized:
         waited = np.where(lateness.losses >= least_of(lateness, floor), lateness.losses, 0.0)
         waited[[delay.row for delay in delays if delay.is_steady]] = 0.0
         findings = _with_waiting(findings, waited, times, members)
         clocks = _clocks(times, alignment, members)
-        told += _clock_findings(clocks, machines.tolist(), lateness.step * steps.count)
+        told += _clock_findings(clocks, machines.tolist(), lateness.step_duration * steps.count)
     anchor = calls.tokens[steps.anchor]
-    loop = Loop(anchor.path, anchor.line, anchor.function, steps.count, round(lateness.step))
+    loop = Loop(anchor.path, anchor.line, anchor.function, steps.count, round(lateness.step_duration))
     unknown = "Nothing shows that ranks wait for one another in the loop: delays count from the first step."
     if len(set(machines.tolist())) > 1:
         unknown += " Clock offsets are unknown."
-    return [*findings, *told], Timing(loop, clocks, () if alignment.waits else (unknown,))
+    return [*findings, *told], Timing(loop, clocks, () if alignment.is_synchronized else (unknown,))
 
 
-def _departs(findings: Sequence[Finding], times: Times, members: Members) -> dict[int, set[int]]:
+def _deviating_steps(findings: Sequence[Finding], times: CallTimes, members: Members) -> dict[int, set[int]]:
     """Return the steps in which each rank, by row, makes different calls than the others, intended or not."""
     rows = _rows(times, members)
     departs: dict[int, set[int]] = defaultdict(set)
@@ -71,8 +71,8 @@ def _departs(findings: Sequence[Finding], times: Times, members: Members) -> dic
     return departs
 
 
-def _rows(times: Times, members: Members) -> dict[int, int]:
-    return {members.members[place].rank: row for row, place in enumerate(times.places)}
+def _rows(times: CallTimes, members: Members) -> dict[int, int]:
+    return {members.members[place].rank: row for row, place in enumerate(times.positions)}
 
 
 def _with_next(finding: Finding) -> set[int]:
@@ -80,7 +80,7 @@ def _with_next(finding: Finding) -> set[int]:
     return {later for step in finding.steps for later in (step, step + 1)}
 
 
-def _with_waiting(findings: Sequence[Finding], waited: Floats, times: Times, members: Members) -> list[Finding]:
+def _with_waiting(findings: Sequence[Finding], waited: Floats, times: CallTimes, members: Members) -> list[Finding]:
     """Set the delay of each finding. `waited` is how long the others waited for each rank in each step."""
     rows = _rows(times, members)
     told = []
@@ -93,35 +93,35 @@ def _with_waiting(findings: Sequence[Finding], waited: Floats, times: Times, mem
 
 def _delay_findings(
     findings: Sequence[Finding],
-    delays: Sequence[Delay],
+    delays: Sequence[RankDelay],
     losses: Floats,
-    times: Times,
-    family: Family,
-    steps: Steps,
+    times: CallTimes,
+    family: RankFamily,
+    steps: LoopSteps,
     members: Members,
-    calls: Calls,
+    calls: JobCalls,
 ) -> Iterator[Finding]:
     """Yield findings about ranks that make others wait. Steps that another finding explains are left out."""
-    departs = _departs([each for each in findings if each.severity is not Severity.NOTE], times, members)
+    departs = _deviating_steps([each for each in findings if each.severity is not Severity.NOTE], times, members)
     for delay in delays:
         own = set() if delay.is_steady else departs.get(delay.row, set())
         left = [step for step in delay.steps.tolist() if step not in own]
         if not left:
             continue
-        member = members.members[times.places[delay.row]]
-        token = calls.tokens[int(family.reference[delay.place])]
+        member = members.members[times.positions[delay.row]]
+        token = calls.tokens[int(family.reference[delay.position])]
         lost = sum(int(losses[delay.row, step]) for step in left)
         place = _place_in(delay, left[0], steps)
-        if delay.in_call:
+        if delay.is_in_call:
             where = f"in {token.function}"
         else:
             before = Counter(family.reference[max(_place_in(delay, step, steps) - 1, 0)] for step in left)
             after = calls.tokens[int(before.most_common(1)[0][0])]
-            where = f"between calls at {token.place}"
-            if after.place != token.place:
-                where = f"between the calls at {after.place} and {token.place}"
+            where = f"between calls at {token.line_key}"
+            if after.line_key != token.line_key:
+                where = f"between the calls at {after.line_key} and {token.line_key}"
         many = f"in {len(left):,} of {steps.count:,} steps" if len(left) > 1 else f"in step {left[0]}"
-        each_time = f"{words.duration(delay.by)} each time, " if len(left) > 1 else ""
+        each_time = f"{words.duration(delay.median)} each time, " if len(left) > 1 else ""
         yield Finding(
             Kind.SLOW if delay.is_steady else Kind.SLOW_STEP,
             Severity.WARNING,
@@ -140,21 +140,21 @@ def _delay_findings(
         )
 
 
-def _place_in(delay: Delay, step: int, steps: Steps) -> int:
+def _place_in(delay: RankDelay, step: int, steps: LoopSteps) -> int:
     """Return the place in a step that corresponds to the place of a delay."""
-    of = steps.of(delay.place)
-    behind = delay.place - int(steps.begins[of]) if of is not None else 0
-    return min(int(steps.begins[step]) + behind, int(steps.begins[-1]) - 1)
+    of = steps.step_of(delay.position)
+    behind = delay.position - int(steps.starts[of]) if of is not None else 0
+    return min(int(steps.starts[step]) + behind, int(steps.starts[-1]) - 1)
 
 
-def _clocks(times: Times, alignment: Alignment, members: Members) -> tuple[Clock, ...]:
+def _clocks(times: CallTimes, alignment: ClockAlignment, members: Members) -> tuple[Clock, ...]:
     ordered = np.sort(times.base)
     usual = int(ordered[(len(ordered) - 1) // 2])
     ahead = [int(base) - usual + round(offset) for base, offset in zip(times.base, alignment.offset, strict=True)]
     common = sorted(ahead)[(len(ahead) - 1) // 2]
     return tuple(
         Clock(members.members[place].rank, each - common, float(drift) * 1e9)
-        for place, each, drift in zip(times.places, ahead, alignment.drift, strict=True)
+        for place, each, drift in zip(times.positions, ahead, alignment.drift, strict=True)
     )
 
 

@@ -11,12 +11,12 @@ from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.fleet.ranks.members import Members
-    from framedex.fleet.ranks.reading import Calls, RankCalls
+    from framedex.fleet.ranks.reading import JobCalls, RankCalls
 
 _FEW = 3
 
 
-def not_together(members: Members, calls: Calls) -> Iterator[str]:
+def not_together(members: Members, calls: JobCalls) -> Iterator[str]:
     """Yield sentences about machines whose ranks ran one after the other, judged by their compared calls."""
     by_machine: dict[int, list[int]] = defaultdict(list)
     for place, machine in enumerate(members.machines):
@@ -37,11 +37,11 @@ def not_together(members: Members, calls: Calls) -> Iterator[str]:
         yield f"The same holds for {words.count(len(apart) - _FEW, 'other host')}."
 
 
-def _groups(places: list[int], calls: Calls) -> list[list[int]]:
+def _groups(ranks: list[int], calls: JobCalls) -> list[list[int]]:
     """Group ranks that ran at the same time, in order of time."""
     groups: list[list[int]] = []
     latest = 0
-    for place in sorted(places, key=lambda place: int(calls.sequences[place].start[0])):
+    for place in sorted(ranks, key=lambda place: int(calls.sequences[place].start[0])):
         first, last = _span(calls.sequences[place])
         if not groups or first > latest:
             groups.append([])

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from framedex.guidebook.site import addresses
-from framedex.model.guidebook import Counted, Described, Kind, LifeCycle, Observations, Observed, Run
+from framedex.model.guidebook import (
+    FunctionDescription,
+    Kind,
+    LifeCycle,
+    NameCount,
+    Observations,
+    ObservedFunction,
+    Run,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +33,16 @@ class Setup:
         return f"{self.framework} {self.version}".strip()
 
 
-class Book:
+class GuidebookData:
     """Observations and descriptions, indexed for the pages of one site."""
 
-    def __init__(self, title: str, observations: Observations, described: Sequence[Described]) -> None:
+    def __init__(self, title: str, observations: Observations, described: Sequence[FunctionDescription]) -> None:
         self.title = title
         self.observations = observations
         self.described = tuple(described)
         self.runs = {run.key: run for run in observations.runs}
         self.setups = tuple(dict.fromkeys(run_setup(run) for run in observations.runs))
-        self._observed: dict[str, list[Observed]] = defaultdict(list)
+        self._observed: dict[str, list[ObservedFunction]] = defaultdict(list)
         for observed in observations.functions:
             self._observed[observed.function].append(observed)
         self._described = {each.name: each for each in described}
@@ -49,7 +57,7 @@ class Book:
         tasks = addresses.make_unique(addresses.task_page(task.name) for task in observations.tasks)
         self.task_pages = dict(zip(observations.tasks, tasks, strict=True))
 
-    def observed(self, function: str) -> list[Observed]:
+    def observations_of(self, function: str) -> list[ObservedFunction]:
         """Return the observations of a function by run, most calls first."""
         return sorted(self._observed.get(function, []), key=lambda each: -each.calls)
 
@@ -61,21 +69,21 @@ class Book:
         """Return the number of calls of a function in the runs of a set-up."""
         return sum(each.calls for each in self._observed.get(function, []) if run_setup(self.runs[each.run]) == setup)
 
-    def called_by_frameworks(self, kind: Kind) -> list[Counted]:
+    def called_by_frameworks(self, kind: Kind) -> list[NameCount]:
         """Return the number of functions of a kind that each framework calls, largest first."""
         called: dict[str, set[str]] = defaultdict(set)
         for each in self.described:
             if each.kind == kind:
                 for observed in self._observed.get(each.name, []):
                     called[self.runs[observed.run].framework].add(each.name)
-        counts = [Counted(framework, len(names)) for framework, names in called.items()]
+        counts = [NameCount(framework, len(names)) for framework, names in called.items()]
         return sorted(counts, key=lambda each: (-each.count, each.name))
 
-    def description(self, function: str) -> Described | None:
+    def description(self, function: str) -> FunctionDescription | None:
         """Return the ABI description of a function; None if it has none."""
         return self._described.get(function)
 
-    def undescribed(self) -> list[str]:
+    def functions_without_description(self) -> list[str]:
         """Return the called functions that have no description."""
         return [name for name in self._observed if name not in self._described]
 
@@ -93,10 +101,10 @@ def run_setup(run: Run) -> Setup:
     return Setup(run.framework, run.framework_version, run.plugin, run.api)
 
 
-def sum_counts(counts: Iterable[Sequence[Counted]]) -> list[Counted]:
+def sum_counts(counts: Iterable[Sequence[NameCount]]) -> list[NameCount]:
     """Return the sums of several counts by name, largest first."""
     sums: dict[str, int] = defaultdict(int)
     for counted in counts:
         for each in counted:
             sums[each.name] += each.count
-    return [Counted(name, count) for name, count in sorted(sums.items(), key=lambda item: (-item[1], item[0]))]
+    return [NameCount(name, count) for name, count in sorted(sums.items(), key=lambda item: (-item[1], item[0]))]

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from framedex.guidebook.comparison import find_changed_paths
 from framedex.guidebook.notes import note, object_note
 from framedex.guidebook.site import addresses, functions, home, objects, tasks, versions
-from framedex.guidebook.site.book import Book
+from framedex.guidebook.site.book import GuidebookData
 from framedex.guidebook.site.templates import Page, Section, Templates
 from framedex.model.guidebook import ApiRelease, Comparison, Kind
 
 
-def list_pages(book: Book, releases: Sequence[ApiRelease], comparison: Comparison | None) -> list[Section]:
+def list_pages(book: GuidebookData, releases: Sequence[ApiRelease], comparison: Comparison | None) -> list[Section]:
     """Return the pages of a book; `releases` are jaxlib releases with a known API, `comparison` the requested one."""
     templates = Templates(book)
     types = [objects.object_page(name, book, templates, object_note) for name in book.types()]
@@ -34,7 +34,7 @@ def list_pages(book: Book, releases: Sequence[ApiRelease], comparison: Compariso
     ]
 
 
-def _function_sections(book: Book, templates: Templates) -> tuple[Page | Section, ...]:
+def _function_sections(book: GuidebookData, templates: Templates) -> tuple[Page | Section, ...]:
     found = group_tables(book)
     listed: list[Page | Section] = [functions_overview_page(found, templates)]
     for table in found:
@@ -43,7 +43,9 @@ def _function_sections(book: Book, templates: Templates) -> tuple[Page | Section
     return tuple(listed)
 
 
-def _group_pages(title: str, names: Sequence[str], table: Table, book: Book, templates: Templates) -> tuple[Page, ...]:
+def _group_pages(
+    title: str, names: Sequence[str], table: Table, book: GuidebookData, templates: Templates
+) -> tuple[Page, ...]:
     """Return the pages of a group, listed by their titles without the group's prefix."""
     table_link = (table.path, table.title)
     pages = (functions.function_page(name, book, templates, note, table_link) for name in names)
@@ -68,7 +70,7 @@ class Table:
         return tuple(function for _, functions in self.groups for function in functions)
 
 
-def group_tables(book: Book) -> list[Table]:
+def group_tables(book: GuidebookData) -> list[Table]:
     """Return the tables of a book, without empty ones."""
     names: dict[Kind, dict[str, list[str]]] = {kind: {} for kind in Kind}
     for each in book.described:
@@ -84,7 +86,7 @@ def group_tables(book: Book) -> list[Table]:
             *(
                 "tables/objects.html",
                 "Objects' own tables",
-                "Functions that objects carry. Their calls are not recorded.",
+                "Functions that are fields of objects. Their calls are not recorded.",
             ),
             _group_by_table(names[Kind.OBJECT]),
         ),
@@ -98,7 +100,7 @@ def group_tables(book: Book) -> list[Table]:
         ),
         Table(
             *("tables/others.html", "Other functions", "Recorded functions that are in none of these tables."),
-            _group_by_prefix(sorted(book.undescribed()), 1),
+            _group_by_prefix(sorted(book.functions_without_description()), 1),
         ),
     ]
     return [table for table in found if table.groups]
@@ -118,7 +120,7 @@ def _group_by_prefix(names: Sequence[str], words: int) -> tuple[tuple[str, tuple
     return (*large, ("Others" if large else "All", tuple(small))) if small else tuple(large)
 
 
-def table_page(table: Table, book: Book, templates: Templates) -> Page:
+def table_page(table: Table, book: GuidebookData, templates: Templates) -> Page:
     """Return the page of a table: a row per function, a column per set-up that called any."""
     setups = [setup for setup in book.setups if any(book.calls_in(name, setup) for name in table.functions)]
     html, headings = templates.page("table.html", table.path, table=table, setups=setups)

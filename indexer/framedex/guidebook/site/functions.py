@@ -11,14 +11,21 @@ from markupsafe import Markup
 
 from framedex import words
 from framedex.guidebook.site import addresses
-from framedex.guidebook.site.book import Book, Setup, run_setup, sum_counts
-from framedex.guidebook.site.html_text import Budget, draw_arrow_tip, format_times, render_paths, render_prose, shorten
+from framedex.guidebook.site.book import GuidebookData, Setup, run_setup, sum_counts
+from framedex.guidebook.site.html_text import (
+    CharacterBudget,
+    draw_arrow_tip,
+    format_times,
+    render_paths,
+    render_prose,
+    shorten,
+)
 from framedex.guidebook.site.templates import Page, Templates
-from framedex.model.guidebook import Counted, Example, Observed, Place, Run, SeenError
+from framedex.model.guidebook import DisplayedLocation, Example, NameCount, ObservedError, ObservedFunction, Run
 from framedex.roadtrees import MAX_FRAMES, RoadTrees
 
 if TYPE_CHECKING:
-    from framedex.model.guidebook import Described
+    from framedex.model.guidebook import FunctionDescription
 
 
 _PATHS_CHARACTERS = 170_000  # characters of a page of at most 300 kB
@@ -29,7 +36,7 @@ _MAX_ERRORS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class FunctionCaller:
     """A set-up whose runs called a function; `medians` are the smallest and largest of their medians, in ns."""
 
     setup: Setup
@@ -41,7 +48,7 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownRoads:
+class DisplayedPaths:
     """The stack paths of a framework's version, from all its runs."""
 
     framework: str
@@ -52,11 +59,11 @@ class ShownRoads:
 
 
 def function_page(
-    name: str, book: Book, templates: Templates, note: Callable[[str], str | None], table: tuple[str, str]
+    name: str, book: GuidebookData, templates: Templates, note: Callable[[str], str | None], table: tuple[str, str]
 ) -> Page:
     """Return the page of a function; `table` is the address and the title of its table."""
     path = book.function_pages[name]
-    observed = book.observed(name)
+    observed = book.observations_of(name)
     described = book.description(name)
     links = {each: addresses.relative_link(path, page) for each, page in book.function_pages.items() if each != name}
     words = note(name)
@@ -91,7 +98,7 @@ def function_page(
     return Page(path, name, html, headings, searched)
 
 
-def _format_signature(name: str, described: Described | None) -> str:
+def _format_signature(name: str, described: FunctionDescription | None) -> str:
     if described is None:
         return name
     if described.arguments:
@@ -103,7 +110,7 @@ def _format_signature(name: str, described: Described | None) -> str:
     return f"{described.returns} {name}({joined})"
 
 
-def _find_callers(observed: Sequence[Observed], book: Book) -> list[Caller]:
+def _find_callers(observed: Sequence[ObservedFunction], book: GuidebookData) -> list[FunctionCaller]:
     """Return the set-ups that called a function, in book order."""
     found = []
     for setup in book.setups:
@@ -113,7 +120,7 @@ def _find_callers(observed: Sequence[Observed], book: Book) -> list[Caller]:
         medians = [each.median for each in runs if each.median is not None]
         longest = [each.longest for each in runs if each.longest is not None]
         found.append(
-            Caller(
+            FunctionCaller(
                 setup,
                 len(runs),
                 sum(each.calls for each in runs),
@@ -125,9 +132,9 @@ def _find_callers(observed: Sequence[Observed], book: Book) -> list[Caller]:
     return found
 
 
-def _find_paths(observed: Sequence[Observed], book: Book) -> list[ShownRoads]:
+def _find_paths(observed: Sequence[ObservedFunction], book: GuidebookData) -> list[DisplayedPaths]:
     """Return the stack paths by framework version: runs on one version share their lines and frames."""
-    versions: dict[str, list[Observed]] = defaultdict(list)
+    versions: dict[str, list[ObservedFunction]] = defaultdict(list)
     for each in observed:
         if each.roads:
             versions[run_setup(book.runs[each.run]).calls_from].append(each)
@@ -137,21 +144,21 @@ def _find_paths(observed: Sequence[Observed], book: Book) -> list[ShownRoads]:
         for each in group:
             trees.add_trees(each.roads, each.roads_left_out)
         roads, left_out = trees.cut(max(MAX_FRAMES // len(versions), _MIN_FRAMES))
-        html = render_paths(roads, Budget(_PATHS_CHARACTERS // len(versions)))
-        shown.append(ShownRoads(framework, len(group), sum(each.calls for each in group), html, left_out))
+        html = render_paths(roads, CharacterBudget(_PATHS_CHARACTERS // len(versions)))
+        shown.append(DisplayedPaths(framework, len(group), sum(each.calls for each in group), html, left_out))
     return sorted(shown, key=lambda each: -each.calls)
 
 
-def _count_lines(observed: Sequence[Observed]) -> list[tuple[Place, int]]:
+def _count_lines(observed: Sequence[ObservedFunction]) -> list[tuple[DisplayedLocation, int]]:
     """Return the program lines that led to calls, most calls first."""
-    counts: dict[Place, int] = defaultdict(int)
+    counts: dict[DisplayedLocation, int] = defaultdict(int)
     for each in observed:
         for place, calls in each.lines:
             counts[place] += calls
     return sorted(counts.items(), key=lambda item: (-item[1], item[0].text))
 
 
-def _find_examples(observed: Sequence[Observed], book: Book) -> list[tuple[Run, Example]]:
+def _find_examples(observed: Sequence[ObservedFunction], book: GuidebookData) -> list[tuple[Run, Example]]:
     """Return calls with different arguments, from as many runs as possible: the first of each run, then the second."""
     found: dict[tuple[tuple[str, str], ...], tuple[Run, Example]] = {}
     longest = max((len(each.examples) for each in observed), default=0)
@@ -163,13 +170,13 @@ def _find_examples(observed: Sequence[Observed], book: Book) -> list[tuple[Run, 
     return list(found.values())
 
 
-def _count_errors(observed: Sequence[Observed]) -> list[SeenError]:
+def _count_errors(observed: Sequence[ObservedFunction]) -> list[ObservedError]:
     counts: dict[tuple[str, str], int] = defaultdict(int)
     for each in observed:
         for error in each.errors:
             counts[error.code, error.message] += error.calls
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [SeenError(code, message, calls) for (code, message), calls in ordered]
+    return [ObservedError(code, message, calls) for (code, message), calls in ordered]
 
 
 _MAX_BOXES = 6  # boxes per side
@@ -178,7 +185,7 @@ _MAX_LETTERS = 35  # longest name that fits its box
 
 
 def draw_order(
-    function: str, before: Sequence[Counted], after: Sequence[Counted], addresses: Mapping[str, str]
+    function: str, before: Sequence[NameCount], after: Sequence[NameCount], addresses: Mapping[str, str]
 ) -> Markup:
     """Return the picture: earlier calls on the left, later ones on the right; `addresses` are links to functions."""
     left, right = before[:_MAX_BOXES], after[:_MAX_BOXES]
@@ -207,10 +214,10 @@ def draw_order(
 
 
 def _draw_column(
-    counted: Sequence[Counted],
+    counted: Sequence[NameCount],
     x: float,
     edge: float,
-    this: tuple[float, float],
+    box: tuple[float, float],
     height: float,
     addresses: Mapping[str, str],
 ) -> list[Markup]:
@@ -221,7 +228,7 @@ def _draw_column(
     found = []
     for index, each in enumerate(counted):
         y = top + index * _ROW
-        start, end = ((edge, y), this) if is_left else (this, (edge, y))
+        start, end = ((edge, y), box) if is_left else (box, (edge, y))
         found.append(
             Markup(
                 '<path class="arrow" d="M{} {} C{} {} {} {} {} {}" stroke-width="{}" marker-end="url(#orders-tip)"/>'
@@ -259,7 +266,7 @@ def _draw_box(name: str, count: int | None, x: float, y: float, kind: str, addre
     return Markup('<a href="{}">{}</a>').format(address, inner) if address else inner
 
 
-def _format_counts(counted: Sequence[Counted]) -> str:
+def _format_counts(counted: Sequence[NameCount]) -> str:
     return ", ".join(f"{shorten(each.name)} {words.count(each.count, 'time')}" for each in counted) or "nothing"
 
 

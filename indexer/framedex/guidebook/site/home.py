@@ -7,10 +7,10 @@ from collections import defaultdict
 from markupsafe import Markup
 
 from framedex.guidebook.site import addresses
-from framedex.guidebook.site.book import Book, Setup, run_setup
+from framedex.guidebook.site.book import GuidebookData, Setup, run_setup
 from framedex.guidebook.site.html_text import draw_arrow_tip
 from framedex.guidebook.site.templates import Page, Templates
-from framedex.model.guidebook import Counted, Kind, Place, Run
+from framedex.model.guidebook import DisplayedLocation, Kind, NameCount, Run
 
 _LAYERS = (
     ("A line of Python", "jax.device_put(1)"),
@@ -21,13 +21,13 @@ _LAYERS = (
 )
 
 
-def home_page(book: Book, templates: Templates) -> Page:
+def home_page(book: GuidebookData, templates: Templates) -> Page:
     """Return the first page."""
     runs: dict[Setup, list[Run]] = defaultdict(list)
     for run in book.observations.runs:
         runs[run_setup(run)].append(run)
     called = [name for name in book.function_pages if book.calls(name)]
-    most = sorted((Counted(name, book.calls(name)) for name in called), key=lambda each: (-each.count, each.name))
+    most = sorted((NameCount(name, book.calls(name)) for name in called), key=lambda each: (-each.count, each.name))
     html, headings = templates.page(
         *("home.html", addresses.HOME),
         setups=[(setup, runs[setup]) for setup in book.setups],
@@ -42,7 +42,7 @@ def home_page(book: Book, templates: Templates) -> Page:
     return Page(addresses.HOME, "Overview", html, headings, searched)
 
 
-def runs_page(book: Book, templates: Templates) -> Page:
+def runs_page(book: GuidebookData, templates: Templates) -> Page:
     """Return the page of runs."""
     html, headings = templates.page("runs.html", addresses.RUNS)
     searched = templates.fill("runs_searched.html", addresses.RUNS)
@@ -82,9 +82,11 @@ _MAX_LINES = 60  # per file
 _MAX_FUNCTIONS = 12  # per line
 
 
-def lines_page(book: Book, templates: Templates) -> Page:
+def lines_page(book: GuidebookData, templates: Templates) -> Page:
     """Return the page: files by name, with their lines in order, and the functions called from each."""
-    files: dict[str, dict[Place, dict[str, int]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(int)))
+    files: dict[str, dict[DisplayedLocation, dict[str, int]]] = defaultdict(
+        lambda: defaultdict(lambda: defaultdict(int))
+    )
     for observed in book.observations.functions:
         for place, calls in observed.lines:
             files[place.text.rpartition(":")[0] or place.text][place][observed.function] += calls
@@ -99,9 +101,9 @@ def lines_page(book: Book, templates: Templates) -> Page:
     return Page(addresses.LINES, "Lines", html, headings, searched)
 
 
-def _line_rows(places: dict[Place, dict[str, int]]) -> list[tuple[Place, str, int, list[str]]]:
+def _line_rows(counts: dict[DisplayedLocation, dict[str, int]]) -> list[tuple[DisplayedLocation, str, int, list[str]]]:
     rows = []
-    for place, functions in places.items():
+    for place, functions in counts.items():
         line = place.text.rpartition(":")[2]
         rows.append(
             (place, line, sum(functions.values()), sorted(functions, key=lambda name: (-functions[name], name)))

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from markupsafe import Markup, escape
 
-from framedex.model import How
-from framedex.model.guidebook import Place, Road
+from framedex.model import LocationEvidence
+from framedex.model.guidebook import DisplayedLocation, PathNode
 from framedex.plaintext import truncate, visible
 from framedex.words import count
 
@@ -39,20 +39,20 @@ def format_lines(text: str, max_characters: int = 4000) -> Markup:
     )
 
 
-def public_address(place: Place) -> str | None:
+def public_address(location: DisplayedLocation) -> str | None:
     """Return the web address of a location; None if it has none, or one that is not http(s)."""
-    return place.url if place.url and _WEB.fullmatch(place.url) else None
+    return location.url if location.url and _WEB.fullmatch(location.url) else None
 
 
-def link_place(place: Place | None) -> Markup:
+def link_place(location: DisplayedLocation | None) -> Markup:
     """Return a location as a link to its public page, if it has one."""
-    if place is None or not place.text:
+    if location is None or not location.text:
         return Markup("")
-    text, nearest = place.text.removesuffix(_NEAREST_SUFFIX), place.text.endswith(_NEAREST_SUFFIX)
-    known = [shorten(place.how, 40)] if place.how not in ("", How.EXACT) else []
+    text, nearest = location.text.removesuffix(_NEAREST_SUFFIX), location.text.endswith(_NEAREST_SUFFIX)
+    known = [shorten(location.how, 40)] if location.how not in ("", LocationEvidence.EXACT) else []
     notes = [*known, "nearest release"] if nearest else known
     how = Markup(' <span class="how">{}</span>').format(", ".join(notes)) if notes else Markup("")
-    if address := public_address(place):
+    if address := public_address(location):
         return Markup('<a class="place" href="{}">{}</a>{}').format(address, shorten(text), how)
     return Markup('<span class="place">{}</span>{}').format(shorten(text), how)
 
@@ -118,7 +118,7 @@ def _render_inline(text: str, functions: Mapping[str, str]) -> Markup:
 _MAX_DEPTH = 40  # nested branches; deeper ones are only counted
 
 
-class Budget:
+class CharacterBudget:
     """The remaining characters for stack paths on a page."""
 
     def __init__(self, characters: int) -> None:
@@ -132,17 +132,17 @@ class Budget:
         return True
 
 
-def render_paths(roads: Sequence[Road], budget: Budget) -> Markup:
+def render_paths(roads: Sequence[PathNode], budget: CharacterBudget) -> Markup:
     """Return the trees as nested lists. Branches fold by keyboard and without scripts; the most frequent are open."""
     return Markup("").join(_render_branches(roads, budget, 0))
 
 
-def render_path(road: Sequence[Road]) -> Markup:
+def render_path(road: Sequence[PathNode]) -> Markup:
     """Return one stack path as a list of frames."""
     return Markup('<ol class="road">{}</ol>').format(Markup("").join(map(_render_frame, road)))
 
 
-def _render_branches(roads: Sequence[Road], budget: Budget, depth: int) -> Iterator[Markup]:
+def _render_branches(roads: Sequence[PathNode], budget: CharacterBudget, depth: int) -> Iterator[Markup]:
     left_out = 0
     for index, road in enumerate(roads):
         chain = _unbranched_chain(road)
@@ -170,7 +170,7 @@ def _render_branches(roads: Sequence[Road], budget: Budget, depth: int) -> Itera
         yield Markup('<p class="left-out">{} on stack paths that are not shown.</p>').format(count(left_out, "call"))
 
 
-def _unbranched_chain(road: Road) -> list[Road]:
+def _unbranched_chain(road: PathNode) -> list[PathNode]:
     """Return the frames from this one to the next branch or end."""
     chain = [road]
     while len(chain[-1].roads) == 1:
@@ -178,11 +178,11 @@ def _unbranched_chain(road: Road) -> list[Road]:
     return chain
 
 
-def _render_frame(frame: Road) -> Markup:
+def _render_frame(frame: PathNode) -> Markup:
     return Markup("<li>{}</li>").format(_render_frame_content(frame))
 
 
-def _render_frame_content(frame: Road) -> Markup:
+def _render_frame_content(frame: PathNode) -> Markup:
     folded = Markup("")
     if frame.folded:
         folded = Markup('<span class="folded">{} of glue above</span>').format(count(frame.folded, "frame"))

@@ -8,13 +8,13 @@ from markupsafe import Markup
 
 from framedex import words
 from framedex.guidebook.site import addresses
-from framedex.guidebook.site.book import Book, sum_counts
+from framedex.guidebook.site.book import GuidebookData, sum_counts
 from framedex.guidebook.site.html_text import draw_arrow_tip, format_times, render_prose, shorten
 from framedex.guidebook.site.templates import Page, Templates
-from framedex.model.guidebook import Counted, LifeCycle
+from framedex.model.guidebook import LifeCycle, NameCount
 
 
-def object_page(name: str, book: Book, templates: Templates, note: Callable[[str], str | None]) -> Page:
+def object_page(name: str, book: GuidebookData, templates: Templates, note: Callable[[str], str | None]) -> Page:
     """Return the page of an object type: its life cycle in all runs, and in each."""
     path = book.object_pages[name]
     cycles = book.cycles(name)
@@ -40,7 +40,7 @@ def object_page(name: str, book: Book, templates: Templates, note: Callable[[str
     return Page(path, name, html, headings, searched)
 
 
-def objects_overview_page(book: Book, templates: Templates) -> Page:
+def objects_overview_page(book: GuidebookData, templates: Templates) -> Page:
     """Return the page that lists all types."""
     rows = [(name, book.cycles(name), sum_counts(cycle.made for cycle in book.cycles(name))) for name in book.types()]
     html, headings = templates.page("objects.html", addresses.OBJECTS, rows=rows)
@@ -88,13 +88,13 @@ def draw_life_cycle(name: str, cycles: Sequence[LifeCycle], addresses: Mapping[s
     )
 
 
-def _stage_height(counted: Sequence[Counted]) -> int:
+def _stage_height(counted: Sequence[NameCount]) -> int:
     rows = -(-min(len(counted), _MAX_FUNCTIONS) // _COLUMNS) + (len(counted) > _MAX_FUNCTIONS)
     return _HEAD + rows * _ROW + 8
 
 
 def _draw_stage(
-    title: str, counted: Sequence[Counted], top: int, height: int, addresses: Mapping[str, str]
+    title: str, counted: Sequence[NameCount], top: int, height: int, addresses: Mapping[str, str]
 ) -> Iterator[Markup]:
     yield Markup('<rect class="stage" x="1" y="{}" width="{}" height="{}" rx="7"/>').format(top, _WIDTH - 2, height)
     yield Markup('<text class="head" x="16" y="{}">{}</text>').format(top + 26, title)
@@ -114,7 +114,7 @@ def _draw_stage(
         )
 
 
-def _format_stage(title: str, counted: Sequence[Counted]) -> str:
+def _format_stage(title: str, counted: Sequence[NameCount]) -> str:
     return f"{title} " + ", ".join(
         f"{shorten(each.name)} {words.count(each.count, 'time')}" for each in counted[:_MAX_FUNCTIONS]
     )

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from framedex.guidebook.site import addresses
-from framedex.guidebook.site.book import Book, run_setup
-from framedex.guidebook.site.html_text import Budget, format_lines, render_path, render_prose, shorten
+from framedex.guidebook.site.book import GuidebookData, run_setup
+from framedex.guidebook.site.html_text import CharacterBudget, format_lines, render_path, render_prose, shorten
 from framedex.guidebook.site.templates import Page, Templates
 from framedex.model.guidebook import Step, StepCall, Task
 from framedex.plaintext import visible
@@ -19,7 +19,7 @@ _MAX_CALLS = 60  # per step
 
 
 @dataclass(frozen=True, slots=True)
-class ShownStep:
+class DisplayedStep:
     """A step as displayed; `all` also counts the calls that are not shown."""
 
     title: str
@@ -28,10 +28,10 @@ class ShownStep:
     calls: list[tuple[StepCall, Markup]]
     all: int
     left_out: int
-    lacks_roads: bool
+    has_missing_paths: bool
 
 
-def task_page(task: Task, book: Book, templates: Templates) -> Page:
+def task_page(task: Task, book: GuidebookData, templates: Templates) -> Page:
     """Return the page of a task."""
     path = book.task_pages[task]
     links = {each: addresses.relative_link(path, page) for each, page in book.function_pages.items()}
@@ -53,7 +53,7 @@ def task_page(task: Task, book: Book, templates: Templates) -> Page:
     return Page(path, title, html, headings, searched, _setup_text(book, task))
 
 
-def group_by_program(book: Book) -> list[tuple[str, list[Task]]]:
+def group_by_program(book: GuidebookData) -> list[tuple[str, list[Task]]]:
     """Return the tasks of each program, with its title as text."""
     programs: dict[str, list[Task]] = {}
     for task in book.observations.tasks:
@@ -61,7 +61,7 @@ def group_by_program(book: Book) -> list[tuple[str, list[Task]]]:
     return [(tasks[0].title.replace("`", ""), tasks) for tasks in programs.values()]
 
 
-def tasks_overview_page(book: Book, templates: Templates) -> Page:
+def tasks_overview_page(book: GuidebookData, templates: Templates) -> Page:
     """Return the page of all tasks, grouped by program."""
     links = {each: addresses.relative_link(addresses.TASKS, page) for each, page in book.function_pages.items()}
     rows = [
@@ -76,7 +76,7 @@ def tasks_overview_page(book: Book, templates: Templates) -> Page:
     return Page(addresses.TASKS, "Tasks", html, headings, '<h1 id="top">Tasks</h1>')
 
 
-def _setup_text(book: Book, task: Task) -> str:
+def _setup_text(book: GuidebookData, task: Task) -> str:
     setup = run_setup(book.runs[task.run])
     return f"{setup.calls_from}, {setup.plugin}"
 
@@ -87,18 +87,18 @@ def render_line(text: str, links: dict[str, str]) -> Markup:
     return Markup(shown.removeprefix("<p>").removesuffix("</p>"))
 
 
-def _show_steps(steps: Sequence[Step], links: dict[str, str]) -> list[ShownStep]:
+def _show_steps(steps: Sequence[Step], links: dict[str, str]) -> list[DisplayedStep]:
     """Return the steps. Each gets an equal share of the remaining room for stack paths."""
     shown, left = [], _PATHS_CHARACTERS
     for place, step in enumerate(steps):
         share = left // (len(steps) - place)
-        budget = Budget(share)
+        budget = CharacterBudget(share)
         shown.append(_show_step(step, links, budget))
         left -= share - budget.left
     return shown
 
 
-def _show_step(step: Step, links: dict[str, str], budget: Budget) -> ShownStep:
+def _show_step(step: Step, links: dict[str, str], budget: CharacterBudget) -> DisplayedStep:
     listed = step.calls[:_MAX_CALLS]
     roads = {}
     lacks_roads = False
@@ -111,7 +111,7 @@ def _show_step(step: Step, links: dict[str, str], budget: Budget) -> ShownStep:
     left_out = step.left_out + sum(1 + call.repeated for call in step.calls[_MAX_CALLS:])
     calls = sum(1 + call.repeated for call in step.calls) + step.left_out
     text, code = render_prose(step.text, links), highlight_python(step.code)
-    return ShownStep(shorten(step.title), text, code, shown, calls, left_out, lacks_roads)
+    return DisplayedStep(shorten(step.title), text, code, shown, calls, left_out, lacks_roads)
 
 
 def prioritize_calls(calls: Sequence[StepCall]) -> list[int]:

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from framedex import words
 from framedex.guidebook.site import addresses
-from framedex.guidebook.site.book import Book, run_setup
+from framedex.guidebook.site.book import GuidebookData, run_setup
 from framedex.guidebook.site.html_text import format_lines, format_times, link_place, public_address, shorten
 from framedex.plaintext import visible
 
@@ -56,7 +56,7 @@ _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 class Templates:
     """The templates of a site. Texts of recordings are always escaped."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: GuidebookData) -> None:
         self._environment = Environment(
             loader=FileSystemLoader(Path(__file__).with_name("templates")),
             autoescape=True,

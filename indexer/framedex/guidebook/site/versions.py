@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from framedex.guidebook.site import addresses
-from framedex.guidebook.site.book import Book
+from framedex.guidebook.site.book import GuidebookData
 from framedex.guidebook.site.templates import Page, Templates
-from framedex.model.guidebook import ApiRelease, ChangedRoad, ComparedFunction, Comparison
+from framedex.model.guidebook import ApiRelease, ChangedStep, ComparedFunction, Comparison
 
 
-def versions_page(book: Book, releases: Sequence[ApiRelease], templates: Templates) -> Page:
+def versions_page(book: GuidebookData, releases: Sequence[ApiRelease], templates: Templates) -> Page:
     """Return the page: minor versions, newest first, with the functions and fields added in each."""
     functions: dict[int, list[str]] = defaultdict(list)
     shipped: dict[int, list[ApiRelease]] = defaultdict(list)
@@ -43,7 +43,7 @@ _CALLS_BEFORE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class ShownCall:
+class DisplayedCall:
     """A call in a side-by-side list; `sign` is "-" if only the left side has it, "+" if only the right, else empty."""
 
     sign: str
@@ -67,7 +67,7 @@ def comparison_page(comparison: Comparison, templates: Templates) -> Page:
     return Page(addresses.COMPARISON, "Comparison", html, headings, '<h1 id="top">Comparison</h1>')
 
 
-def changes_page(roads: Sequence[ChangedRoad], templates: Templates) -> Page:
+def changes_page(roads: Sequence[ChangedStep], templates: Templates) -> Page:
     """Return the page of steps that changed between a framework's versions."""
     html, headings = templates.page(
         *("changes.html", addresses.CHANGES), roads=_show_changes(roads), more=len(roads) - _MAX_PATHS
@@ -81,7 +81,7 @@ def _call_ratio_key(each: ComparedFunction) -> tuple[float, str]:
     return (min(left, right) / max(left, right, 1), each.function)
 
 
-def _show_changes(roads: Sequence[ChangedRoad]) -> list[tuple[ChangedRoad, list[ShownCall], int]]:
+def _show_changes(roads: Sequence[ChangedStep]) -> list[tuple[ChangedStep, list[DisplayedCall], int]]:
     """Return the changed steps with their calls side by side, and the number of calls not shown."""
     shown = []
     for road in roads[:_MAX_PATHS]:
@@ -92,13 +92,13 @@ def _show_changes(roads: Sequence[ChangedRoad]) -> list[tuple[ChangedRoad, list[
     return shown
 
 
-def _align_calls(road: ChangedRoad) -> list[ShownCall]:
+def _align_calls(road: ChangedStep) -> list[DisplayedCall]:
     found = []
     matcher = SequenceMatcher(a=road.left_calls, b=road.right_calls, autojunk=False)
     for kind, left, left_end, right, right_end in matcher.get_opcodes():
         if kind == "equal":
-            found += [ShownCall("", name) for name in road.left_calls[left:left_end]]
+            found += [DisplayedCall("", name) for name in road.left_calls[left:left_end]]
         else:
-            found += [ShownCall("-", name) for name in road.left_calls[left:left_end]]
-            found += [ShownCall("+", name) for name in road.right_calls[right:right_end]]
+            found += [DisplayedCall("-", name) for name in road.left_calls[left:left_end]]
+            found += [DisplayedCall("+", name) for name in road.right_calls[right:right_end]]
     return found

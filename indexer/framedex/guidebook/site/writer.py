@@ -10,18 +10,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from framedex.errors import FramedexError
-from framedex.guidebook.site.book import Book
+from framedex.guidebook.site.book import GuidebookData
 from framedex.guidebook.site.contents import list_pages
 from framedex.guidebook.site.documents import find_documents
 from framedex.guidebook.site.generator import build, check_generator
-from framedex.model.guidebook import ApiRelease, Comparison, Described, Observations
+from framedex.model.guidebook import ApiRelease, Comparison, FunctionDescription, Observations
 from framedex.plaintext import printable
 from framedex.regularfile import read_regular_text
 
 
 def write_site(
     observations: Observations,
-    described: Sequence[Described],
+    described: Sequence[FunctionDescription],
     out: Path,
     *,
     title: str,
@@ -40,7 +40,7 @@ def write_site(
     previous content is kept then.
     """
     check_replaceable(out)
-    listed = list_pages(Book(title, observations, described), releases, comparison)
+    listed = list_pages(GuidebookData(title, observations, described), releases, comparison)
     documents = find_documents(documentation, repository) if documentation else []
     with tempfile.TemporaryDirectory(prefix="framedex-guidebook-") as folder:
         replace_folder(write_mark(build(title, listed, documents, Path(folder))), out)

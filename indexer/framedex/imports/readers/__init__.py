@@ -1,1 +1,1 @@
-"""The formats of other recorders, one reader per file. A reader passes its stacks to a `Builder`."""
+"""The formats of other recorders, one reader per file. A reader passes its stacks to a `ProfileBuilder`."""

@@ -11,12 +11,12 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from framedex.imports.building import Builder
+from framedex.imports.building import ProfileBuilder
 from framedex.imports.jsonstream import members
-from framedex.imports.names import frame_of_text, thread_of_text, told_frame
-from framedex.imports.slices import MOST, Slices, add_slices
+from framedex.imports.names import frame_of_text, thread_of_text, build_imported_frame
+from framedex.imports.slices import MOST, SliceCollector, add_slices
 from framedex.imports.source import Source
-from framedex.imports.values import Value, Weighing
+from framedex.imports.values import ValueType, WeightRules
 
 _TRACE = re.compile(rb'"traceEvents"\s*:\s*\[')
 _EVENT = re.compile(rb'\s*\[\s*\{.*?"ph"\s*:\s*"\w"', re.DOTALL)
@@ -31,16 +31,16 @@ def fits(head: bytes) -> bool:
     return _TRACE.search(head) is not None or _EVENT.match(head) is not None
 
 
-def read(source: Source, builder: Builder) -> None:
-    """Read the trace events. Raises ValueError as `Format.read` does."""
+def read(source: Source, builder: ProfileBuilder) -> None:
+    """Read the trace events. Raises ValueError as `ImportFormat.read` does."""
     trace = _Trace(builder)
-    if source.has(b'"stackFrames"'):
+    if source.contains(b'"stackFrames"'):
         for key, value in members(source):
             if key == "stackFrames":
                 trace.take_frames(value)
     for key, value in members(source):
         if key in ("", "traceEvents"):
-            trace.take(value)
+            trace.add_event(value)
         elif key == "samples":
             trace.take_sample(value)
     trace.finish()
@@ -63,8 +63,8 @@ class _StackFrame:
 class _Trace:
     """Collects the events of a trace. Slices are added at the end, when the names of threads are known."""
 
-    builder: Builder
-    slices: dict[_Thread, Slices] = field(default_factory=lambda: defaultdict(Slices))
+    builder: ProfileBuilder
+    slices: dict[_Thread, SliceCollector] = field(default_factory=lambda: defaultdict(SliceCollector))
     names: dict[_Thread, str] = field(default_factory=dict)
     samples: list[tuple[_Thread, int, int]] = field(default_factory=list)  # thread, ns, stack
     frames: dict[str, _StackFrame] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class _Trace:
                 frame = self.builder.frame(frame_of_text(told["name"]))
                 self.frames[name] = _StackFrame(frame, str(told.get("parent", "")))
 
-    def take(self, event: Any) -> None:
+    def add_event(self, event: Any) -> None:
         """Read an event."""
         if not isinstance(event, dict):
             raise ValueError("an event in it is not an object")
@@ -116,16 +116,16 @@ class _Trace:
 
     def finish(self) -> None:
         """Add the samples or the slices to the builder."""
-        values = [Value("slices", "count"), Value("time", "nanoseconds")]
+        values = [ValueType("slices", "count"), ValueType("time", "nanoseconds")]
         if not any(self.slices.values()):
-            self.builder.weigh(Weighing([Value("samples", "count")], self.builder.wanted))
+            self.builder.weigh(WeightRules([ValueType("samples", "count")], self.builder.wanted))
             first = min((at for _, at, _ in self.samples), default=0)
             for thread, at, stack in self.samples:
                 self.builder.sample(self.stacks[stack], self._thread(thread), [1], start=at - first)
             return
         for _ in self.samples:
             self.builder.leave_out("sample", "without a duration, since slices have durations")
-        self.builder.weigh(Weighing(values, self.builder.wanted))
+        self.builder.weigh(WeightRules(values, self.builder.wanted))
         first = min(slices.first for slices in self.slices.values() if slices)
         for thread, slices in self.slices.items():
             add_slices(self.builder, slices, self._thread(thread), self.stacks, first)
@@ -140,7 +140,7 @@ class _Trace:
             frame = replace(frame, line=0, first_line=frame.line)
         told = event.get("args") if event.get("cat") == _PY_SPY else None
         if isinstance(told, dict) and isinstance(told.get("filename"), str) and type(told.get("line")) is int:
-            frame = told_frame(frame.function, told["filename"], min(told["line"], 1 << 31))
+            frame = build_imported_frame(frame.function, told["filename"], min(told["line"], 1 << 31))
         return self.builder.frame(frame)
 
     def _is_thread(self, event: dict[str, Any], thread: _Thread) -> bool:

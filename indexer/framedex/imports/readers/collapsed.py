@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from framedex.imports.building import Builder
+from framedex.imports.building import ProfileBuilder
 from framedex.imports.names import frame_of_austin, frame_of_text, thread_id, thread_of_text
 from framedex.imports.source import HEAD, Source, lines_of
-from framedex.imports.values import Value, Weighing
+from framedex.imports.values import ValueType, WeightRules
 from framedex.lazy import compiled_on_use
-from framedex.model import ToldFrame
+from framedex.model import ImportedFrame
 
 _LINE = compiled_on_use(r"(?P<stack>.*\S)\s+(?P<weights>-?\d{1,18}(?:,[01],-?\d{1,18})?)$")
 _AUSTIN = compiled_on_use(r"P\d+;T(?:\d+:)?(?P<tid>\d+)(?:;|$)")  # austin's first frames: process and thread
 _NO_STACK = compiled_on_use(r"\s*\d{1,18}$")  # py-spy's line for a thread without frames
 _MODE = "# mode: "
-_PLAIN = (Value("samples", "count"),)
-_WALL, _CPU, _MEMORY = Value("wall", "microseconds"), Value("cpu", "microseconds"), Value("memory", "bytes")
+_PLAIN = (ValueType("samples", "count"),)
+_WALL, _CPU, _MEMORY = ValueType("wall", "microseconds"), ValueType("cpu", "microseconds"), ValueType("memory", "bytes")
 _VALUES = {"wall": (_WALL,), "cpu": (_CPU,), "memory": (_MEMORY,), "full": (_WALL, _CPU, _MEMORY)}
 _DEEP = 500  # frames, of 120 characters at most each
 _LEAST = 0.9  # the least share of stacks among the first lines
@@ -35,17 +35,17 @@ def fits(head: bytes) -> bool:
     if len(head) >= HEAD and len(lines) == 1:  # one deep stack, whose weight comes later
         return lines[0].count(";") >= _DEEP
     is_cut = len(head) >= HEAD and len(lines) > 1
-    whole = [line for line in lines[: len(lines) - is_cut] if not _says_nothing(line)]
+    whole = [line for line in lines[: len(lines) - is_cut] if not _has_no_stack(line)]
     stacks = [line for line in whole if _LINE.match(line)]
     return bool(stacks) and len(stacks) >= _LEAST * len(whole) and any(";" in line or len(lines) < 3 for line in stacks)
 
 
-def _says_nothing(line: str) -> bool:
+def _has_no_stack(line: str) -> bool:
     return not line.strip() or line.startswith("#") or _NO_STACK.match(line) is not None
 
 
-def read(source: Source, builder: Builder) -> None:
-    """Read the stacks. Raises ValueError as `Format.read` does."""
+def read(source: Source, builder: ProfileBuilder) -> None:
+    """Read the stacks. Raises ValueError as `ImportFormat.read` does."""
     mode = ""
     is_begun = False
     for line in source.lines():
@@ -64,7 +64,7 @@ def read(source: Source, builder: Builder) -> None:
         weights = [int(weight) for weight in match["weights"].split(",")]
         if not is_begun:
             mode = "wall" if mode == "full" and len(weights) == 1 else mode
-            builder.weigh(Weighing(_VALUES.get(mode, _PLAIN), builder.wanted, usual=0))
+            builder.weigh(WeightRules(_VALUES.get(mode, _PLAIN), builder.wanted, usual=0))
             is_begun = True
         if len(weights) != (3 if mode == "full" else 1):
             builder.leave_out("line", "with another number of weights")
@@ -75,7 +75,7 @@ def read(source: Source, builder: Builder) -> None:
         _add(builder, match["stack"], weights, frame_of_austin if mode in _VALUES else frame_of_text)
 
 
-def _add(builder: Builder, text: str, weights: list[int], frame_of: Callable[[str], ToldFrame]) -> None:
+def _add(builder: ProfileBuilder, text: str, weights: list[int], frame_of: Callable[[str], ImportedFrame]) -> None:
     tid, name = 0, ""
     if (austin := _AUSTIN.match(text)) is not None:
         tid, text = thread_id(austin["tid"]), text[austin.end() :]
@@ -90,12 +90,12 @@ def _add(builder: Builder, text: str, weights: list[int], frame_of: Callable[[st
     builder.sample(frames[::-1], builder.thread(tid, name), weights)
 
 
-def _after_label(parts: Sequence[str], place: int) -> int:
+def _after_label(parts: Sequence[str], start: int) -> int:
     """The index after py-spy's label of a process or thread, which may contain semicolons."""
-    if parts[place].startswith("process"):  # `process 7:"python -c import a; a.run()"`
-        return next((at + 1 for at in range(place, len(parts)) if parts[at].endswith('"')), place + 1)
-    following = range(place + 1, len(parts))
-    return next((at for at in following if _is_frame(parts[at]) or thread_of_text(parts[at])), place + 1)
+    if parts[start].startswith("process"):  # `process 7:"python -c import a; a.run()"`
+        return next((at + 1 for at in range(start, len(parts)) if parts[at].endswith('"')), start + 1)
+    following = range(start + 1, len(parts))
+    return next((at for at in following if _is_frame(parts[at]) or thread_of_text(parts[at])), start + 1)
 
 
 def _is_frame(part: str) -> bool:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import csv
 from typing import Any
 
-from framedex.imports.building import Builder
+from framedex.imports.building import ProfileBuilder
 from framedex.imports.jsonstream import members
-from framedex.imports.names import told_frame
+from framedex.imports.names import build_imported_frame
 from framedex.imports.source import Source
-from framedex.imports.values import Value, Weighing
+from framedex.imports.values import ValueType, WeightRules
 
 _COLUMNS = ["allocator", "num_allocations", "size", "tid", "thread_name", "stack_trace"]
-_ALLOCATIONS, _BYTES = Value("allocations", "count"), Value("memory", "bytes")
+_ALLOCATIONS, _BYTES = ValueType("allocations", "count"), ValueType("memory", "bytes")
 _MOST_DIGITS = 18
 
 
@@ -24,9 +24,9 @@ def fits_csv(head: bytes) -> bool:
     return head.startswith(",".join(_COLUMNS).encode())
 
 
-def read_csv(source: Source, builder: Builder) -> None:
-    """Read the allocations. Raises ValueError as `Format.read` does."""
-    builder.weigh(Weighing([_ALLOCATIONS, _BYTES], builder.wanted))
+def read_csv(source: Source, builder: ProfileBuilder) -> None:
+    """Read the allocations. Raises ValueError as `ImportFormat.read` does."""
+    builder.weigh(WeightRules([_ALLOCATIONS, _BYTES], builder.wanted))
     try:
         for number, row in enumerate(csv.reader(source.lines())):
             if number and row:
@@ -35,26 +35,26 @@ def read_csv(source: Source, builder: Builder) -> None:
         raise ValueError(str(error)) from error
 
 
-def _add_row(builder: Builder, row: list[str]) -> None:
+def _add_row(builder: ProfileBuilder, row: list[str]) -> None:
     if len(row) != len(_COLUMNS):
         raise ValueError(f"one of its rows has {len(row)} columns instead of {len(_COLUMNS)}")
     allocator, allocations, size, tid, name, trace = row
     frames = []
     for part in filter(None, trace.split("|")):
         function, file, line = _split(part)
-        frames.append(builder.frame(told_frame(function, file, line)))
-    thread = builder.thread(_number(tid), "" if name.startswith("0x") else name)
-    builder.sample(frames, thread, [_number(allocations), _number(size)], {"allocator": allocator})
+        frames.append(builder.frame(build_imported_frame(function, file, line)))
+    thread = builder.thread(_parse_number(tid), "" if name.startswith("0x") else name)
+    builder.sample(frames, thread, [_parse_number(allocations), _parse_number(size)], {"allocator": allocator})
 
 
 def _split(part: str) -> tuple[str, str, int]:
     """Split a frame into function, file and line. The file may contain semicolons."""
     function, _, rest = part.partition(";")
     file, _, line = rest.rpartition(";")
-    return function, file, _number(line)
+    return function, file, _parse_number(line)
 
 
-def _number(text: str) -> int:
+def _parse_number(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or len(text) > _MOST_DIGITS:
         raise ValueError(f"it has {text[:40]!r} instead of a number")
     return int(text)
@@ -65,18 +65,18 @@ def fits_gprof2dot(head: bytes) -> bool:
     return head.lstrip().startswith(b'{"version": 0, "costs"')
 
 
-def read_gprof2dot(source: Source, builder: Builder) -> None:
-    """Read the events. Raises ValueError as `Format.read` does."""
+def read_gprof2dot(source: Source, builder: ProfileBuilder) -> None:
+    """Read the events. Raises ValueError as `ImportFormat.read` does."""
     functions: list[int] = []
-    values: list[Value] = []
+    values: list[ValueType] = []
     for key, value in members(source):  # first pass: functions and costs come after the events
         if key == "functions":
-            functions.append(builder.frame(told_frame(_text(value, "name"), _text(value, "module"))))
+            functions.append(builder.frame(build_imported_frame(_text(value, "name"), _text(value, "module"))))
         elif key == "costs":
-            values.append(Value(_text(value, "description").lower(), _text(value, "unit")))
+            values.append(ValueType(_text(value, "description").lower(), _text(value, "unit")))
     if not values:
         raise ValueError("it has no costs")
-    builder.weigh(Weighing(values, builder.wanted))
+    builder.weigh(WeightRules(values, builder.wanted))
     thread = builder.thread()
     for key, value in members(source):
         if key == "events":

@@ -14,12 +14,12 @@ from dataclasses import replace
 from itertools import pairwise
 
 from framedex.errors import FramedexError
-from framedex.imports.building import Builder
-from framedex.imports.names import frame_of_text, told_frame
+from framedex.imports.building import ProfileBuilder
+from framedex.imports.names import frame_of_text, build_imported_frame
 from framedex.imports.source import Source, lines_of
-from framedex.imports.values import Value, Weighing
+from framedex.imports.values import ValueType, WeightRules
 from framedex.lazy import compiled_on_use
-from framedex.model import Language, ToldFrame
+from framedex.model import ImportedFrame, Language
 
 # comm, pid/tid or tid, optionally [cpu] and flags, seconds, the period, the event, and its details.
 _HEADING = compiled_on_use(
@@ -72,26 +72,26 @@ def _single(heading: re.Match[str]) -> re.Match[str] | None:
     return frame if frame is not None and frame["module"] else None
 
 
-def read(source: Source, builder: Builder) -> None:
-    """Read the samples. Raises ValueError as `Format.read` does, and FramedexError as `Weighing` does."""
-    samples = _Samples(builder)
+def read(source: Source, builder: ProfileBuilder) -> None:
+    """Read the samples. Raises ValueError as `ImportFormat.read` does, and FramedexError as `WeightRules` does."""
+    samples = _SampleParser(builder)
     for line in source.lines():
-        samples.take(line)
+        samples.read_line(line)
     samples.finish()
 
 
-class _Samples:
+class _SampleParser:
     """Parses the samples of a text, line by line."""
 
-    def __init__(self, builder: Builder) -> None:
+    def __init__(self, builder: ProfileBuilder) -> None:
         self._builder = builder
         self._event = builder.wanted if builder.wanted != _SAMPLES else None
         self._other_events: dict[str, None] = {}
         self._heading: re.Match[str] | None = None
-        self._frames: list[ToldFrame] = []
+        self._frames: list[ImportedFrame] = []
         self._first: int | None = None
 
-    def take(self, line: str) -> None:
+    def read_line(self, line: str) -> None:
         """Read a line."""
         line = line.rstrip()
         heading = _heading(line)
@@ -99,7 +99,7 @@ class _Samples:
             self._end()
             self._heading = heading
             single = _single(heading)
-            self._frames = [_told(single)] if single is not None else []
+            self._frames = [_build_frame(single)] if single is not None else []
         elif not line:
             if self._frames:
                 self._end()
@@ -110,10 +110,10 @@ class _Samples:
         """Read a line after a heading: a frame, or the source line of the last frame."""
         frame = _FRAME.match(line)
         if frame is not None:
-            self._frames.append(_told(frame))
+            self._frames.append(_build_frame(frame))
         elif self._frames and (place := _SOURCE.match(line)) is not None:
             last = self._frames[-1]
-            told = told_frame(last.function, place["path"], int(place["line"]), module=last.module)
+            told = build_imported_frame(last.function, place["path"], int(place["line"]), module=last.module)
             self._frames[-1] = replace(told, is_inlined=last.is_inlined or place["inlined"] is not None)
 
     def finish(self) -> None:
@@ -146,8 +146,8 @@ class _Samples:
 
     def _weigh(self, event: str, period: str | None) -> None:
         is_time = event in _NANOSECONDS and bool(period)
-        values = [Value(_SAMPLES, "count"), Value(event, "nanoseconds" if is_time else "count")]
-        self._builder.weigh(Weighing(values, self._builder.wanted, usual=1 if is_time else 0))
+        values = [ValueType(_SAMPLES, "count"), ValueType(event, "nanoseconds" if is_time else "count")]
+        self._builder.weigh(WeightRules(values, self._builder.wanted, usual=1 if is_time else 0))
 
     def _since_first(self, heading: re.Match[str]) -> int:
         """Nanoseconds since the first sample."""
@@ -159,7 +159,7 @@ class _Samples:
         return max(at - self._first, 0)
 
 
-def _told(frame: re.Match[str]) -> ToldFrame:
+def _build_frame(frame: re.Match[str]) -> ImportedFrame:
     function, module = frame["function"] or "", _BEHIND_MODULE.sub("", frame["module"] or "")
     is_inlined = module == _INLINED
     if function in ("", _UNKNOWN):

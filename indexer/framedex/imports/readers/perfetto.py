@@ -13,14 +13,15 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
-from framedex.imports.building import Builder
-from framedex.imports.names import frame_of_text, told_frame
+from framedex.imports.building import ProfileBuilder
+from framedex.imports.names import frame_of_text, build_imported_frame
 from framedex.imports.sequences import NAMES, SOURCES, Sequence, Stacks
-from framedex.imports.slices import MOST, Slices, add_slices
+from framedex.imports.slices import MOST, SliceCollector, add_slices
 from framedex.imports.source import Source
 from framedex.imports.tracks import Tracks, of_sequence
-from framedex.imports.values import Value, Weighing
-from framedex.imports.wire import Message, first_fields, signed, streamed, within_first_field
+from framedex.imports.values import ValueType, WeightRules
+from framedex.imports.wire import first_fields, stream_fields, within_first_field
+from framedex.protobuf import Message, signed
 
 _PACKET = 1
 _CLOCKS, _TIME, _SEQUENCE, _EVENT, _TOLD, _FLAGS = 6, 8, 10, 11, 12, 13  # of a packet
@@ -49,35 +50,35 @@ def fits(head: bytes) -> bool:
     return numbers <= {_PACKET} and (is_packed or bool(first & {_TIME, _SEQUENCE, _FLAGS}))
 
 
-def read(source: Source, builder: Builder) -> None:
-    """Read the packets. Raises ValueError as `Format.read` does."""
-    told = _Told()
+def read(source: Source, builder: ProfileBuilder) -> None:
+    """Read the packets. Raises ValueError as `ImportFormat.read` does."""
+    told = _FirstPass()
     for packet in _packets(source):
         told.learn(packet)
     has_slices = told.slices > 0 and not (told.samples and builder.wanted == "samples")
-    slices = [Value("slices", "count"), Value("time", "nanoseconds")]
-    builder.weigh(Weighing(slices if has_slices else [Value("samples", "count")], builder.wanted))
+    slices = [ValueType("slices", "count"), ValueType("time", "nanoseconds")]
+    builder.weigh(WeightRules(slices if has_slices else [ValueType("samples", "count")], builder.wanted))
     for _ in range(told.heaps):
         builder.leave_out("heap dump", "without samples")
     for _ in range(told.stack_samples):
         builder.leave_out("stack sample", "of the unsupported kind StackSample")
-    reading = _Reading(builder, told, has_slices)
+    reading = _PacketReader(builder, told, has_slices)
     for packet in _packets(source):
-        reading.take(packet)
+        reading.read_packet(packet)
     reading.finish()
 
 
 def _packets(source: Source) -> Iterator[Message]:
-    with source.opened() as file:
-        for number, content in streamed(file):
+    with source.open() as file:
+        for number, content in stream_fields(file):
             if number == _PACKET and isinstance(content, bytes):
                 packet = Message(content)
                 yield packet
                 if _COMPRESSED in packet:
-                    yield from _unpacked(packet.content(_COMPRESSED))
+                    yield from _unpack(packet.content(_COMPRESSED))
 
 
-def _unpacked(packed: bytes) -> Iterator[Message]:
+def _unpack(packed: bytes) -> Iterator[Message]:
     unpacking = zlib.decompressobj()
     try:
         content = unpacking.decompress(packed, _LEAST + _RATIO * len(packed))
@@ -89,7 +90,7 @@ def _unpacked(packed: bytes) -> Iterator[Message]:
 
 
 @dataclass(slots=True)
-class _Told:
+class _FirstPass:
     """The results of the first pass: tracks, symbols, and numbers of slices and samples."""
 
     tracks: Tracks = field(default_factory=Tracks)
@@ -115,22 +116,22 @@ class _Told:
                     self.symbols[module.text(2).lower(), address.integer(1)] = lines
 
 
-class _Reading:
+class _PacketReader:
     """Converts packets to samples, one by one. Slices are added at the end, when all have their ends."""
 
-    def __init__(self, builder: Builder, told: _Told, has_slices: bool) -> None:
+    def __init__(self, builder: ProfileBuilder, first_pass: _FirstPass, has_slices: bool) -> None:
         self._builder = builder
-        self._told = told
+        self._first_pass = first_pass
         self._has_slices = has_slices
         self._sequences: dict[int, Sequence] = defaultdict(Sequence)
         self._everywhere = Sequence()  # its clocks are global
-        self._stacks = Stacks(builder, told.symbols)
-        self._slices: dict[Hashable, Slices] = defaultdict(Slices)
+        self._stacks = Stacks(builder, first_pass.symbols)
+        self._slices: dict[Hashable, SliceCollector] = defaultdict(SliceCollector)
         self._outer: dict[tuple[int, ...], int] = {}
         self._samples = array("q")  # time, thread and stack of each
         self._count = 0
 
-    def take(self, packet: Message) -> None:
+    def read_packet(self, packet: Message) -> None:
         """Read a packet."""
         number = packet.integer(_SEQUENCE)
         sequence = self._sequences[number]
@@ -166,7 +167,9 @@ class _Reading:
         first = min((slices.first for slices in self._slices.values() if slices), default=0)
         for track, slices in self._slices.items():
             if slices:
-                add_slices(self._builder, slices, self._builder.thread(*self._told.tracks.thread(track)), outer, first)
+                add_slices(
+                    self._builder, slices, self._builder.thread(*self._first_pass.tracks.thread(track)), outer, first
+                )
 
     def _learn_clocks(self, snapshot: Message, sequence: Sequence) -> None:
         clocks = {clock.integer(1): clock.integer(2) for clock in map(Message, snapshot.contents(1))}
@@ -180,11 +183,11 @@ class _Reading:
         if self._builder.started_unix_ns is None and 0 < clocks.get(_REAL, 0) < 1 << 63:
             self._builder.started_unix_ns = clocks[_REAL]
 
-    def _time(self, packet: Message, sequence: Sequence) -> int:
+    def _packet_time(self, packet: Message, sequence: Sequence) -> int:
         """The time of a packet by the trace's clock, in ns."""
         clock = packet.integer(_CLOCK) or sequence.defaults.integer(_CLOCK) or _BOOT
         of = sequence if clock in _OF_SEQUENCE else self._everywhere
-        return _checked(of.time(packet.integer(_TIME), clock))
+        return _check_time(of.time(packet.integer(_TIME), clock))
 
     def _take_event(self, packet: Message, event: Message, sequence: Sequence, number: int) -> None:
         phase = _phase(event)
@@ -205,12 +208,12 @@ class _Reading:
             slices.begin(at, frame, outer)
         else:
             end = at + Message(event.content(6)).signed(3) * 1000
-            slices.add(at, _checked(end), frame, outer)
+            slices.add(at, _check_time(end), frame, outer)
 
     def _event_time(self, packet: Message, event: Message, sequence: Sequence) -> int:
         if 1 in event:
-            return _checked(sequence.thread_time_after(event.signed(1)))
-        return _checked(event.signed(16) * 1000) if 16 in event else self._time(packet, sequence)
+            return _check_time(sequence.thread_time_after(event.signed(1)))
+        return _check_time(event.signed(16) * 1000) if 16 in event else self._packet_time(packet, sequence)
 
     def _stack_of(self, event: Message, sequence: Sequence) -> int:
         """The number of the stack of an event; -1 if it has none."""
@@ -222,27 +225,27 @@ class _Reading:
                 self._builder.leave_out("stack", "of slices, because it was lost")
         else:
             place = sequence.entry(SOURCES, event.integer(_SOURCE_NUMBER)) or Message(event.content(_SOURCE))
-            told = told_frame(place.text(3), place.text(2), place.integer(4))
+            told = build_imported_frame(place.text(3), place.text(2), place.integer(4))
             frames = [self._builder.frame(told)] if told.function else []
         return self._number(frames) if frames else -1
 
     def _take_samples(self, packet: Message, samples: Message, sequence: Sequence, number: int) -> None:
         """Read Chrome's samples of a thread. Their times are deltas."""
-        at = self._time(packet, sequence) if _TIME in packet else sequence.thread_time
+        at = self._packet_time(packet, sequence) if _TIME in packet else sequence.thread_time
         deltas = [signed(delta) for delta in samples.integers(2)]
         track = Message(sequence.defaults.content(_EVENT)).integer(_TRACK) or of_sequence(number)
         for place, stack in enumerate(samples.integers(1)):
-            at = _checked(at + (deltas[place] * 1000 if place < len(deltas) else 0))
-            self._add(sequence, stack, self._told.tracks.thread(track), at)
+            at = _check_time(at + (deltas[place] * 1000 if place < len(deltas) else 0))
+            self._add(sequence, stack, self._first_pass.tracks.thread(track), at)
         if _TIME not in packet:
             sequence.thread_time = at
 
     def _take_perf_sample(self, packet: Message, sample: Message, sequence: Sequence) -> None:
         tid = sample.integer(3)
-        at = self._time(packet, sequence)
-        self._add(sequence, sample.integer(4), (tid, self._told.tracks.names.get(tid, "")), at)
+        at = self._packet_time(packet, sequence)
+        self._add(sequence, sample.integer(4), (tid, self._first_pass.tracks.names.get(tid, "")), at)
 
-    def _add(self, sequence: Sequence, stack: int, thread: tuple[int, str], at: int) -> None:
+    def _add(self, sequence: Sequence, stack: int, thread: tuple[int, str], time: int) -> None:
         if self._has_slices:
             self._builder.leave_out("sample", "next to slices: import samples instead with `--value samples`")
             return
@@ -252,7 +255,7 @@ class _Reading:
             return
         if len(self._samples) >= 3 * MOST:
             raise ValueError(f"it has more than {MOST:,} samples")
-        self._samples.extend((at, self._builder.thread(*thread), self._number(frames)))
+        self._samples.extend((time, self._builder.thread(*thread), self._number(frames)))
 
     def _number(self, frames: list[int]) -> int:
         """The number of a stack."""
@@ -268,7 +271,7 @@ def _phase(event: Message) -> str:
     return found or ""
 
 
-def _checked(time: int) -> int:
+def _check_time(time: int) -> int:
     if not -(1 << 61) < time < 1 << 61:
         raise ValueError("a packet has an impossible time")
     return time

@@ -9,13 +9,14 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from framedex.imports.building import Builder
+from framedex.imports.building import ProfileBuilder
 from framedex.imports.modules import Mapping, Modules
-from framedex.imports.names import told_frame
+from framedex.imports.names import build_imported_frame
 from framedex.imports.source import Source
-from framedex.imports.values import Value, Weighing
-from framedex.imports.wire import Message, first_fields, signed, streamed
-from framedex.model import NativeFrame, ToldFrame
+from framedex.imports.values import ValueType, WeightRules
+from framedex.imports.wire import first_fields, stream_fields
+from framedex.model import ImportedFrame, NativeFrame
+from framedex.protobuf import Message, signed
 
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = range(1, 7)
 _TIME, _PERIOD_TYPE, _USUAL = 9, 11, 14
@@ -79,7 +80,7 @@ class _Tables:
     mappings: dict[int, Mapping] = field(default_factory=dict)
     locations: dict[int, _Location] = field(default_factory=dict)
     functions: dict[int, _Function] = field(default_factory=dict)
-    usual: int = 0
+    default_type: int = 0
 
     def text(self, number: int) -> str:
         """The string with this number."""
@@ -88,32 +89,32 @@ class _Tables:
         return self.strings[number]
 
 
-def read(source: Source, builder: Builder) -> None:
-    """Read the profile. Raises ValueError as `Format.read` does."""
+def read(source: Source, builder: ProfileBuilder) -> None:
+    """Read the profile. Raises ValueError as `ImportFormat.read` does."""
     tables = _tables(source, builder)
-    types = [Value(tables.text(name), tables.text(unit)) for name, unit in tables.types]
+    types = [ValueType(tables.text(name), tables.text(unit)) for name, unit in tables.types]
     if not types:
         raise ValueError("it has no sample types")
-    names, usual = [value.name for value in types], tables.text(tables.usual)
-    builder.weigh(Weighing(types, builder.wanted, names.index(usual) if usual in names else -1))
-    stacks = _Stacks(tables, builder)
-    with source.opened() as file:
-        for number, content in streamed(file):
+    names, usual = [value.name for value in types], tables.text(tables.default_type)
+    builder.weigh(WeightRules(types, builder.wanted, names.index(usual) if usual in names else -1))
+    stacks = _StackConverter(tables, builder)
+    with source.open() as file:
+        for number, content in stream_fields(file):
             if number == _SAMPLE and isinstance(content, bytes):
                 _add(Message(content), len(types), tables, stacks, builder)
 
 
-def _tables(source: Source, builder: Builder) -> _Tables:
+def _tables(source: Source, builder: ProfileBuilder) -> _Tables:
     tables = _Tables()
     functions, locations = tables.functions, tables.locations
     mappings: dict[int, Message] = {}
-    with source.opened() as file:
-        for number, content in streamed(file):
+    with source.open() as file:
+        for number, content in stream_fields(file):
             if isinstance(content, int):
                 if number == _TIME and content:
                     builder.started_unix_ns = max(signed(content), 0)
                 elif number == _USUAL:
-                    tables.usual = content
+                    tables.default_type = content
             elif number == _STRING:
                 tables.strings.append(content.decode("utf-8", "replace"))
             elif number in (_SAMPLE_TYPE, _MAPPING, _LOCATION, _FUNCTION):
@@ -133,10 +134,10 @@ def _tables(source: Source, builder: Builder) -> _Tables:
     return tables
 
 
-class _Stacks:
+class _StackConverter:
     """Converts the locations of stacks to frames, innermost first."""
 
-    def __init__(self, tables: _Tables, builder: Builder) -> None:
+    def __init__(self, tables: _Tables, builder: ProfileBuilder) -> None:
         self._tables = tables
         self._builder = builder
         self._modules = Modules(builder)
@@ -152,7 +153,7 @@ class _Stacks:
             frames += found
         return frames
 
-    def _at(self, identifier: int) -> list[NativeFrame | ToldFrame]:
+    def _at(self, identifier: int) -> list[NativeFrame | ImportedFrame]:
         """The frames at a location, with inlined frames, innermost first."""
         location = self._tables.locations.get(identifier)
         if location is None:
@@ -163,11 +164,13 @@ class _Stacks:
         module = "" if mapping is None else mapping.path
         last = len(location.lines) - 1
         return [
-            self._told(line, module, place < last) if line.function else self._modules.frame(mapping, location.address)
+            self._build_frame(line, module, place < last)
+            if line.function
+            else self._modules.frame(mapping, location.address)
             for place, line in enumerate(location.lines)
         ]
 
-    def _told(self, line: _Line, module: str, is_inlined: bool) -> ToldFrame:
+    def _build_frame(self, line: _Line, module: str, is_inlined: bool) -> ImportedFrame:
         function = self._tables.functions.get(line.function)
         if function is None:
             raise ValueError(f"a location refers to function {line.function}, which is missing")
@@ -175,7 +178,7 @@ class _Stacks:
         name = text(function.system_name) or text(function.name)
         file = text(function.file)
         is_plain = not name.startswith("_Z") or _HASHED.search(name) is not None
-        return told_frame(
+        return build_imported_frame(
             text(function.name) if is_plain and function.name else name,
             *(file, line.line),
             module=module,
@@ -184,7 +187,7 @@ class _Stacks:
         )
 
 
-def _add(sample: Message, types: int, tables: _Tables, stacks: _Stacks, builder: Builder) -> None:
+def _add(sample: Message, types: int, tables: _Tables, stacks: _StackConverter, builder: ProfileBuilder) -> None:
     values = [signed(value) for value in sample.integers(2)]
     if len(values) != types:
         raise ValueError(f"a sample has {len(values)} values instead of {types}")

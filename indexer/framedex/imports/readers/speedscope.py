@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from framedex.imports.building import Builder
+from framedex.imports.building import ProfileBuilder
 from framedex.imports.jsonstream import members
-from framedex.imports.names import frame_of_text, thread_id, thread_of_text, told_frame
+from framedex.imports.names import frame_of_text, thread_id, thread_of_text, build_imported_frame
 from framedex.imports.source import Source
-from framedex.imports.values import Value, Weighing
-from framedex.model import ToldFrame
+from framedex.imports.values import ValueType, WeightRules
+from framedex.model import ImportedFrame
 
 _SCHEMA = b"speedscope.app/file-format-schema.json"
 _SCALE = 1_000_000_000  # seconds may have fractions; the index stores whole nanoseconds
@@ -26,9 +26,9 @@ def fits(head: bytes) -> bool:
     return _SCHEMA in head or re.search(rb'"shared"\s*:\s*\{\s*"frames"\s*:', head) is not None
 
 
-def read(source: Source, builder: Builder) -> None:
-    """Read the profiles. Raises ValueError as `Format.read` does."""
-    profiles = _Profiles(builder)
+def read(source: Source, builder: ProfileBuilder) -> None:
+    """Read the profiles. Raises ValueError as `ImportFormat.read` does."""
+    profiles = _ProfileReader(builder)
     for shared in (True, False):  # frames may come after the profiles that refer to them
         for key, value in members(source):
             if shared and key == "shared":
@@ -39,42 +39,42 @@ def read(source: Source, builder: Builder) -> None:
                 profiles.add(value)
 
 
-class _Profiles:
+class _ProfileReader:
     """Reads the profiles of a file. They share frames, and all have one unit or are all times."""
 
-    def __init__(self, builder: Builder) -> None:
+    def __init__(self, builder: ProfileBuilder) -> None:
         self._builder = builder
-        self._frames: list[ToldFrame] = []
+        self._frames: list[ImportedFrame] = []
         self._numbers: dict[int, int] = {}
         self._threads: set[int] = set()  # frames that py-spy writes for threads and processes
-        self._value: Value | None = None
+        self._value: ValueType | None = None
         self._begin: float | None = None  # earliest begin of all profiles, in ns
 
     def take_frames(self, shared: Any) -> None:
         """Read the shared frames."""
-        for each in _list(_of(shared, "frames")):
-            name, file, line = _text(_of(each, "name")), each.get("file"), each.get("line")
+        for each in _list(_read_field(shared, "frames")):
+            name, file, line = _text(_read_field(each, "name")), each.get("file"), each.get("line")
             is_told = isinstance(file, str) and file
             if not is_told and thread_of_text(name) is not None:
                 self._threads.add(len(self._frames))
             number = line if type(line) is int and 0 < line < 1 << 31 else 0
-            self._frames.append(told_frame(name, file, number) if is_told else frame_of_text(name))
+            self._frames.append(build_imported_frame(name, file, number) if is_told else frame_of_text(name))
 
     def take_begin(self, profile: Any) -> None:
         """Note the begin of a profile, if its unit is a time."""
-        scale = _UNITS.get(_text(_of(profile, "unit")))
+        scale = _UNITS.get(_text(_read_field(profile, "unit")))
         if scale is not None:
-            begin = _number(profile.get("startValue", 0)) * scale
+            begin = _check_number(profile.get("startValue", 0)) * scale
             self._begin = begin if self._begin is None else min(self._begin, begin)
 
     def add(self, profile: Any) -> None:
         """Add the samples of one profile."""
-        unit = _text(_of(profile, "unit"))
-        value = Value("time", "nanoseconds") if unit in _UNITS else Value("weight", unit)
+        unit = _text(_read_field(profile, "unit"))
+        value = ValueType("time", "nanoseconds") if unit in _UNITS else ValueType("weight", unit)
         if self._value is None:
             self._value = value
             # A weight in time has no count: each counts as one sample.
-            self._builder.weigh(Weighing([value], self._builder.wanted))
+            self._builder.weigh(WeightRules([value], self._builder.wanted))
         if value != self._value:
             self._builder.leave_out("profile", f"in another unit than '{self._value.unit}'")
             return
@@ -82,7 +82,7 @@ class _Profiles:
         name = (match["name"] or "") if match else str(profile.get("name", ""))
         thread = self._builder.thread(thread_id(match["tid"]) if match else 0, name)
         scale = _UNITS.get(unit, 1)
-        of_type = {"sampled": self._sampled, "evented": self._evented}.get(profile.get("type"))
+        of_type = {"sampled": self._sampled_spans, "evented": self._event_spans}.get(profile.get("type"))
         if of_type is None:
             raise ValueError(f"it has a profile of type {profile.get('type')!r}")
         for stack, start, weight in of_type(profile):
@@ -96,21 +96,21 @@ class _Profiles:
                 continue
             self._builder.sample(frames, thread, [round(weight * scale)], start=start_ns)
 
-    def _sampled(self, profile: Any) -> Iterator[tuple[list[Any], float, float]]:
-        samples, weights = _list(_of(profile, "samples")), _list(_of(profile, "weights"))
+    def _sampled_spans(self, profile: Any) -> Iterator[tuple[list[Any], float, float]]:
+        samples, weights = _list(_read_field(profile, "samples")), _list(_read_field(profile, "weights"))
         if len(samples) != len(weights):
             raise ValueError(f"it has {len(samples)} samples but {len(weights)} weights")
-        at = _number(profile.get("startValue", 0))
+        at = _check_number(profile.get("startValue", 0))
         for stack, weight in zip(samples, weights, strict=True):
-            yield _list(stack), at, _number(weight)
+            yield _list(stack), at, _check_number(weight)
             at += weight
 
-    def _evented(self, profile: Any) -> Iterator[tuple[list[Any], float, float]]:
+    def _event_spans(self, profile: Any) -> Iterator[tuple[list[Any], float, float]]:
         """The open frames between two events, outermost first, with start and duration."""
         stack: list[Any] = []
         before: float | None = None
-        for event in _list(_of(profile, "events")):
-            at, frame, kind = _number(_of(event, "at")), _of(event, "frame"), event.get("type")
+        for event in _list(_read_field(profile, "events")):
+            at, frame, kind = _check_number(_read_field(event, "at")), _read_field(event, "frame"), event.get("type")
             if before is not None and at < before:
                 raise ValueError("its events are not ordered by time")
             if stack and before is not None and at > before:
@@ -122,7 +122,7 @@ class _Profiles:
                 stack.pop()
             else:
                 raise ValueError("an event closes a frame that is not the innermost frame")
-        if stack and before is not None and (end := _number(profile.get("endValue", before))) > before:
+        if stack and before is not None and (end := _check_number(profile.get("endValue", before))) > before:
             yield stack, before, end - before
 
     def _frame(self, number: object) -> int:
@@ -134,7 +134,7 @@ class _Profiles:
         return found
 
 
-def _of(value: Any, key: str) -> Any:
+def _read_field(value: Any, key: str) -> Any:
     if not isinstance(value, dict) or key not in value:
         raise ValueError(f"it has an object without '{key}'")
     return value[key]
@@ -152,7 +152,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _number(value: Any) -> float:
+def _check_number(value: Any) -> float:
     if type(value) not in (int, float) or not -(1 << 62) < value < 1 << 62:
         raise ValueError("it has another value instead of a number")
     return value  # type: ignore[no-any-return]

@@ -11,14 +11,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from framedex.imports.building import Builder
+from framedex.imports.building import ProfileBuilder
 from framedex.imports.hlo import op_frames
-from framedex.imports.names import frame_of_text, told_frame
-from framedex.imports.slices import MOST, Slices, add_slices
+from framedex.imports.names import frame_of_text, build_imported_frame
+from framedex.imports.slices import MOST, SliceCollector, add_slices
 from framedex.imports.source import Source
-from framedex.imports.values import Value, Weighing
-from framedex.imports.wire import Message, first_fields, streamed, within_first_field
-from framedex.model import Language, ToldFrame
+from framedex.imports.values import ValueType, WeightRules
+from framedex.imports.wire import first_fields, stream_fields, within_first_field
+from framedex.model import ImportedFrame, Language
+from framedex.protobuf import Message
 
 _PLANE = 1
 _ID, _NAME, _LINES, _EVENT_NAMES, _STAT_NAMES, _STATS = range(1, 7)  # of a plane
@@ -40,26 +41,26 @@ def fits(head: bytes) -> bool:
     return isinstance(name, bytes) and name.startswith((b"/host:", b"/device:", b"Task Environment"))
 
 
-def read(source: Source, builder: Builder) -> None:
-    """Read the planes. Raises ValueError as `Format.read` does."""
-    builder.weigh(Weighing([Value("slices", "count"), Value("time", "nanoseconds")], builder.wanted))
-    ops: dict[tuple[int, str], list[ToldFrame]] = {}
+def read(source: Source, builder: ProfileBuilder) -> None:
+    """Read the planes. Raises ValueError as `ImportFormat.read` does."""
+    builder.weigh(WeightRules([ValueType("slices", "count"), ValueType("time", "nanoseconds")], builder.wanted))
+    ops: dict[tuple[int, str], list[ImportedFrame]] = {}
     for plane in _planes(source):
         ops.update(plane.ops())
         builder.started_unix_ns = builder.started_unix_ns or plane.started()
-    reading = _Reading(builder, ops)
+    reading = _PlaneReader(builder, ops)
     for plane in _planes(source):
         reading.add(plane)
 
 
-def _planes(source: Source) -> Iterator[_Plane]:
-    with source.opened() as file:
-        for number, content in streamed(file):
+def _planes(source: Source) -> Iterator[_PlaneNames]:
+    with source.open() as file:
+        for number, content in stream_fields(file):
             if number == _PLANE and isinstance(content, bytes):
-                yield _Plane(Message(content))
+                yield _PlaneNames(Message(content))
 
 
-class _Plane:
+class _PlaneNames:
     """A plane, with the names of its events and statistics by id."""
 
     def __init__(self, plane: Message) -> None:
@@ -90,7 +91,7 @@ class _Plane:
         started = self.stats(self._stats).get(_START)
         return started if isinstance(started, int) and 0 < started < 1 << 63 else None
 
-    def ops(self) -> Iterator[tuple[tuple[int, str], list[ToldFrame]]]:
+    def ops(self) -> Iterator[tuple[tuple[int, str], list[ImportedFrame]]]:
         """The ops of the programs in this plane: program and name, and their frames, innermost first."""
         for event in self.events.values():
             stats = self.stats(event.contents(_EVENT_STATS))
@@ -107,10 +108,10 @@ def _entries(plane: Message, number: int) -> Iterator[tuple[int, Message]]:
         yield entry.integer(1), Message(entry.content(2))
 
 
-class _Reading:
+class _PlaneReader:
     """Converts planes to samples, one by one."""
 
-    def __init__(self, builder: Builder, ops: dict[tuple[int, str], list[ToldFrame]]) -> None:
+    def __init__(self, builder: ProfileBuilder, ops: dict[tuple[int, str], list[ImportedFrame]]) -> None:
         self._builder = builder
         self._ops = ops
         self._stacks: list[list[int]] = []
@@ -119,22 +120,22 @@ class _Reading:
         self._threads = 0
         self._slices = 0
 
-    def add(self, plane: _Plane) -> None:
+    def add(self, plane: _PlaneNames) -> None:
         """Add the slices of a plane, line by line."""
         for content in plane.lines:
             line = Message(content)
             self._threads += 1  # a number, since ids of lines are not thread ids
             name = line.text(11) or line.text(2)
-            slices = Slices()
+            slices = SliceCollector()
             begin = line.signed(3)
             for event in map(Message, line.contents(4)):
-                self._take(plane, event, begin, slices)
+                self._add_event(plane, event, begin, slices)
             if slices:
                 thread = self._builder.thread(self._threads, f"{plane.name} {name}")
                 told = [{"program": program, "op": op, "run": run} for program, op, run in self._told]
                 add_slices(self._builder, slices, thread, self._stacks, 0, told)
 
-    def _take(self, plane: _Plane, event: Message, begin: int, slices: Slices) -> None:
+    def _add_event(self, plane: _PlaneNames, event: Message, begin: int, slices: SliceCollector) -> None:
         self._slices += 1
         if self._slices > MOST:
             raise ValueError(f"it has more than {MOST:,} slices")
@@ -146,13 +147,13 @@ class _Reading:
         stats = plane.stats(event.contents(4))
         op, program = stats.get(_OP), stats.get(_PROGRAM)
         outer = self._outer(program, op) if isinstance(op, str) and isinstance(program, int) else -1
-        frame = told_frame(name) if outer >= 0 else frame_of_text(name)
+        frame = build_imported_frame(name) if outer >= 0 else frame_of_text(name)
         if frame.language is Language.PYTHON:  # the line is the first line of the function
             frame = replace(frame, line=0, first_line=frame.line or frame.first_line)
         end = start + min(event.integer(3) // 1000, 1 << 62)
-        slices.add(start, end, self._builder.frame(frame), outer, self._told_of(stats))
+        slices.add(start, end, self._builder.frame(frame), outer, self._labels_of(stats))
 
-    def _told_of(self, stats: dict[str, int | str | bytes]) -> int:
+    def _labels_of(self, stats: dict[str, int | str | bytes]) -> int:
         """The number of the labels of an op: program, op and run; -1 if it lacks any of these."""
         program, op, run = stats.get(_MODULE), stats.get(_OP), stats.get(_RUN)
         if not isinstance(program, str) or not isinstance(op, str) or not isinstance(run, int):

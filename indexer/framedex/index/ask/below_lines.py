@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from framedex.index.ask.call.python_lines import lines_of_nodes, python_nodes
-from framedex.index.ask.capture.contents import End, read_nested_durations
+from framedex.index.ask.capture.contents import StackEnd, read_nested_durations
 from framedex.index.ask.guidebook.stacks import NO_PLACE, UNMERGED, ShownPath, StackPaths
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.rows import Reader
-from framedex.model.functions import BelowLine
-from framedex.model.guidebook import Passed
+from framedex.model.functions import LineCallee
+from framedex.model.guidebook import DisplayedFrame
 
 _MAX_SPANS = 16
 """Limit of call spans per kind that are read for the first decile: a few thousand calls suffice."""
 
 
-def below_lines(reader: Reader, capture: int) -> Iterator[BelowLine]:
+def below_lines(reader: Reader, capture: int) -> Iterator[LineCallee]:
     """Yield the calls of a capture by program line, boundary function and path between them; times in ns."""
     stack_paths = StackPaths(reader, capture)
     nested = read_nested_durations(reader, capture)
@@ -31,13 +31,18 @@ def below_lines(reader: Reader, capture: int) -> Iterator[BelowLine]:
         name = names[end.boundary]
         own = max(end.duration - nested.get((end.stack, end.boundary), 0), 0)
         minimum = quick.get((end.stack, end.boundary), 0) * end.calls
-        yield BelowLine(
+        yield LineCallee(
             line=lines.get(node),
             function=name,
-            way=(*_build_path(stack_paths, end, lowest.get(node, 0), name), Passed(name, "boundary", NO_PLACE, 0)),
+            path=(
+                *_build_path(stack_paths, end, lowest.get(node, 0), name),
+                DisplayedFrame(name, "boundary", NO_PLACE, 0),
+            ),
             calls=end.calls,
             duration=own,
-            least=min(own, minimum * own // max(end.duration, 1)),  # scaled to own time if a call has nested calls
+            undisturbed=min(
+                own, minimum * own // max(end.duration, 1)
+            ),  # scaled to own time if a call has nested calls
         )
 
 
@@ -58,13 +63,13 @@ def _read_first_deciles(reader: Reader, capture: int) -> dict[tuple[int, int], i
     return {(stack, boundary): duration for stack, boundary, duration in rows}
 
 
-def _build_path(stack_paths: StackPaths, end: End, line: int, boundary: str) -> ShownPath:
+def _build_path(stack_paths: StackPaths, end: StackEnd, line: int, boundary: str) -> ShownPath:
     """Return the frames from the line's node (0: none) to a call, with an unmerged Python stack first."""
     if not end.python_leaf:
         return stack_paths.build_path(stack_paths.chain(end.leaf, line), boundary)
     python = stack_paths.build_path(stack_paths.chain(end.python_leaf, line), boundary)
     return (
         *python,
-        Passed(UNMERGED, "native", NO_PLACE, 0),
+        DisplayedFrame(UNMERGED, "native", NO_PLACE, 0),
         *stack_paths.build_path(stack_paths.chain(end.leaf), boundary),
     )

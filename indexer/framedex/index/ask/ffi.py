@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from framedex.errortext import message_with_code
-from framedex.ffi import Problem
+from framedex.ffi import UnknownTarget
 from framedex.ffi.model import (
     FfiHandler,
+    FfiProblem,
     FfiRegistration,
     FfiShapes,
     FfiSiteTotals,
     FfiTarget,
-    FfiTrouble,
     FfiUse,
     RunTotals,
     Signature,
@@ -28,12 +28,12 @@ from framedex.index.ask.name.functions import functions_at
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.paths import is_installed
 from framedex.index.read.rows import decode_arguments, frames_by_id, functions_by_id
-from framedex.index.read.spans import KIND_TABLES, Ids, iter_calls
-from framedex.model import How, Join, Location, PythonLine
+from framedex.index.read.spans import KIND_TABLES, IdRange, iter_calls
+from framedex.model import Location, LocationEvidence, PythonLine, SiteEvidence
 
 if TYPE_CHECKING:
     from framedex.index.read.rows import Reader
-    from framedex.index.read.subjects import AskedLine
+    from framedex.index.read.subjects import LineQuery
     from framedex.model import FfiSite, FrameRow, FunctionRow
 
 _EXECUTE = "execute"
@@ -78,7 +78,7 @@ class Ffi:
             target,
             stage,
         )
-        runs = [_Run(*row) for row in rows]
+        runs = [_HandlerRun(*row) for row in rows]
         run_data = _RunData.read(self.reader, runs)
         return [run_data.build_unfinished(run) for run in runs]
 
@@ -115,7 +115,7 @@ def _read_targets(reader: Reader) -> list[FfiTarget]:
         f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE k.capture {_IN_SCOPE} AND k.boundary = x.boundary"
         " ORDER BY c.id"
     )
-    run_data = _RunData.read(reader, [_Run(*row) for row in rows])
+    run_data = _RunData.read(reader, [_HandlerRun(*row) for row in rows])
     registrations = _read_registrations(reader)
     problems = _read_problems(reader)
     names = dict.fromkeys([*run_data.runs, *(problem.target for problem in problems), *registrations])
@@ -126,12 +126,12 @@ def _read_targets(reader: Reader) -> list[FfiTarget]:
     return sorted(found, key=lambda target: (-target.totals.total, not target.troubles, target.name))
 
 
-def find_ffi_uses(line: AskedLine) -> list[FfiUse]:
+def find_ffi_uses(line: LineQuery) -> list[FfiUse]:
     """Return the FFI targets called at the line, and the targets whose handler's source contains it."""
     return list(line.reader.cache.get_or_compute(("FFI uses", line.path, line.line), lambda: _find_uses(line)))
 
 
-def _find_uses(line: AskedLine) -> list[FfiUse]:
+def _find_uses(line: LineQuery) -> list[FfiUse]:
     reader = line.reader
     called = reader.rows(
         "SELECT DISTINCT s.target FROM ffi_sites s JOIN nodes n ON n.id = s.user_node JOIN frames fr ON fr.id = n.frame"
@@ -152,7 +152,7 @@ def _find_uses(line: AskedLine) -> list[FfiUse]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _HandlerRun:
     target: str
     stage: str
     call: int
@@ -167,31 +167,31 @@ class _Run:
 class _RunData:
     """Runs by target, with all rows that they refer to."""
 
-    runs: Mapping[str, list[_Run]]
-    joins: Mapping[int, tuple[Join, tuple[int, ...]]]
+    runs: Mapping[str, list[_HandlerRun]]
+    joins: Mapping[int, tuple[SiteEvidence, tuple[int, ...]]]
     sites: Mapping[int, FfiSite]
     texts: Mapping[int, str]
     handlers: Mapping[int, tuple[FrameRow, FrameRow | None, Signature | None]]  # by stack
 
     @classmethod
-    def read(cls, reader: Reader, runs: Sequence[_Run]) -> _RunData:
-        by_target: dict[str, list[_Run]] = {}
+    def read(cls, reader: Reader, runs: Sequence[_HandlerRun]) -> _RunData:
+        by_target: dict[str, list[_HandlerRun]] = {}
         for run in runs:
             by_target.setdefault(run.target, []).append(run)
-        joins: dict[int, tuple[Join, tuple[int, ...]]] = {}
+        joins: dict[int, tuple[SiteEvidence, tuple[int, ...]]] = {}
         for join, how, site in reader.rows(
             "SELECT j.id, j.how, k.site FROM ffi_joins j JOIN ffi_candidates k ON k.join_id = j.id"
             f" WHERE j.id {IN_JSON}",
             json_list(sorted({run.join for run in runs if run.join is not None})),
         ):
-            joins[join] = Join(how), (*joins.get(join, (None, ()))[1], site)
+            joins[join] = SiteEvidence(how), (*joins.get(join, (None, ()))[1], site)
         wanted = json_list(sorted({run.arguments for run in runs}))
         texts: dict[int, str] = dict(reader.rows(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", wanted))
         sites = sites_by_id(reader, {site for _, candidates in joins.values() for site in candidates})
         return cls(by_target, joins, sites, texts, _read_handlers(reader, {run.stack for run in runs}))
 
     def build_target(
-        self, name: str, registrations: Sequence[FfiRegistration], troubles: Sequence[FfiTrouble]
+        self, name: str, registrations: Sequence[FfiRegistration], troubles: Sequence[FfiProblem]
     ) -> FfiTarget:
         runs = self.runs.get(name, [])
         executed = [run for run in runs if run.stage == _EXECUTE]
@@ -206,8 +206,8 @@ class _RunData:
             troubles=(*troubles, *self._build_errors(runs)),
         )
 
-    def _sum_runs_by_site(self, runs: Sequence[_Run]) -> tuple[FfiSiteTotals, ...]:
-        by_site: dict[tuple[int, Join], list[_Run]] = {}
+    def _sum_runs_by_site(self, runs: Sequence[_HandlerRun]) -> tuple[FfiSiteTotals, ...]:
+        by_site: dict[tuple[int, SiteEvidence], list[_HandlerRun]] = {}
         for run in runs:
             if run.join is not None:
                 how, sites = self.joins[run.join]
@@ -219,8 +219,8 @@ class _RunData:
         ]
         return tuple(sorted(totals, key=lambda each: (-each.totals.total, each.site.key)))
 
-    def group_shapes(self, runs: Sequence[_Run]) -> tuple[FfiShapes, ...]:
-        groups: dict[tuple[str, int], list[_Run]] = {}
+    def group_shapes(self, runs: Sequence[_HandlerRun]) -> tuple[FfiShapes, ...]:
+        groups: dict[tuple[str, int], list[_HandlerRun]] = {}
         for run in runs:
             groups.setdefault((run.stage, run.arguments), []).append(run)
         merged: dict[tuple[str, str, str, str], tuple[int, int]] = {}
@@ -237,7 +237,7 @@ class _RunData:
         found = [FfiShapes(*key, runs=count, errors=errors) for key, (count, errors) in merged.items()]
         return tuple(sorted(found, key=lambda shapes: (shapes.stage != _EXECUTE, -shapes.runs)))
 
-    def build_unfinished(self, run: _Run) -> UnfinishedRun:
+    def build_unfinished(self, run: _HandlerRun) -> UnfinishedRun:
         """Return a run that did not return, with its sites and shapes."""
         (shapes,) = self.group_shapes([run])
         decoded = f"({shapes.arguments}) -> ({shapes.results})" if shapes.arguments or shapes.results else ""
@@ -246,24 +246,24 @@ class _RunData:
             run.call, tuple(self.sites[site] for site in sites), "  ".join(filter(None, (decoded, shapes.attributes)))
         )
 
-    def _build_errors(self, runs: Sequence[_Run]) -> list[FfiTrouble]:
+    def _build_errors(self, runs: Sequence[_HandlerRun]) -> list[FfiProblem]:
         """Return the errors of runs, once per message."""
-        by_message: dict[str, list[_Run]] = {}
+        by_message: dict[str, list[_HandlerRun]] = {}
         for run in runs:
             if run.error > 0:
                 by_message.setdefault(self.error_message(run), []).append(run)
         return [self._build_error(message, failed) for message, failed in by_message.items()]
 
-    def error_message(self, run: _Run) -> str:
+    def error_message(self, run: _HandlerRun) -> str:
         """Return the error message of a run, or "" without an error."""
         return str(decode_arguments(self.texts[run.arguments]).get("error_message") or "")
 
-    def _build_error(self, message: str, failed: Sequence[_Run]) -> FfiTrouble:
+    def _build_error(self, message: str, failed: Sequence[_HandlerRun]) -> FfiProblem:
         latest = max(failed, key=lambda run: run.call)
         signature = self.handlers[latest.stack][2] if latest.stack in self.handlers else None
         explained = explain_error(message, signature, decode_arguments(self.texts[latest.arguments]))
         sites = {site for run in failed if run.join is not None for site in self.joins[run.join][1]}
-        return FfiTrouble(
+        return FfiProblem(
             message=message,
             explanation=explained.text if explained is not None else "",
             remedy=explained.remedy if explained is not None else "",
@@ -316,10 +316,10 @@ def _read_use(reader: Reader, name: str) -> FfiUse:
     )
 
 
-def _read_recent_runs(reader: Reader, name: str) -> list[_Run]:
+def _read_recent_runs(reader: Reader, name: str) -> list[_HandlerRun]:
     """Return the latest runs of a target, latest first."""
     run_condition = f" AND p.run = {reader.scope.run}" if reader.scope.run else ""
-    kinds: dict[Ids, list[int]] = {}
+    kinds: dict[IdRange, list[int]] = {}
     for kind, first, last in reader.rows(
         "SELECT k.id, p.first_call, p.last_call FROM ffi_functions x CROSS JOIN call_kinds k ON k.boundary = x.boundary"
         f" CROSS JOIN captures p ON p.id = k.capture WHERE x.target = ? AND x.stage = ? AND k.calls > 0{run_condition}"
@@ -327,14 +327,14 @@ def _read_recent_runs(reader: Reader, name: str) -> list[_Run]:
         name,
         _EXECUTE,
     ):
-        kinds.setdefault(Ids(first, first, last), []).append(kind)
+        kinds.setdefault(IdRange(first, first, last), []).append(kind)
     columns = "c.id, k.stack, c.duration, k.error, c.arguments"
     latest_first = (iter_calls(reader, columns, some, ids, backwards=True) for ids, some in kinds.items())
     calls = list(itertools.islice(itertools.chain.from_iterable(latest_first), _MAX_RECENT_RUNS))
     query = f"SELECT call, join_id FROM ffi_runs WHERE call {IN_JSON}"
     joins: dict[int, int] = dict(reader.rows(query, json_list([row[0] for row in calls])))
     return [
-        _Run(name, _EXECUTE, call, stack, duration, error, arguments_id, joins.get(call))
+        _HandlerRun(name, _EXECUTE, call, stack, duration, error, arguments_id, joins.get(call))
         for call, stack, duration, error, arguments_id in calls
     ]
 
@@ -380,7 +380,7 @@ def _parse_signature(text: str | None) -> Signature | None:
     return Signature(tuple(content["arguments"]), tuple(content["results"]), tuple(content["attributes"]))
 
 
-def _sum_runs(runs: Sequence[_Run]) -> RunTotals:
+def _sum_runs(runs: Sequence[_HandlerRun]) -> RunTotals:
     durations = sorted(run.duration for run in runs if run.duration >= 0)
 
     def quantile(percent: int) -> int:
@@ -414,23 +414,23 @@ def _registering_line(frames: Sequence[tuple[str, int, str]]) -> PythonLine | No
     """Return the innermost program line; None if an installed package, such as JAX, registered the target itself."""
     for path, line, function in frames:
         if not is_installed(path):
-            return PythonLine(function, Location(path, line, How.EXACT))
+            return PythonLine(function, Location(path, line, LocationEvidence.EXACT))
         if function == "<module>":  # an imported package registers its own targets
             return None
     return None
 
 
-def _read_problems(reader: Reader) -> list[Problem]:
+def _read_problems(reader: Reader) -> list[UnknownTarget]:
     rows = reader.rows(
         f"SELECT target, platform, registered_for, sites, message FROM ffi_problems WHERE capture {_IN_SCOPE}"
         " GROUP BY target, platform, registered_for, sites, message ORDER BY min(id)"
     )
-    return [Problem(row[0], row[1], tuple(json.loads(row[2])), tuple(json.loads(row[3])), row[4]) for row in rows]
+    return [UnknownTarget(row[0], row[1], tuple(json.loads(row[2])), tuple(json.loads(row[3])), row[4]) for row in rows]
 
 
 def _build_troubles(
-    reader: Reader, problems: Iterable[Problem], target: str, registered: Collection[str]
-) -> list[FfiTrouble]:
+    reader: Reader, problems: Iterable[UnknownTarget], target: str, registered: Collection[str]
+) -> list[FfiProblem]:
     found = []
     for problem in problems:
         if problem.target == target:
@@ -438,5 +438,5 @@ def _build_troubles(
             query = f"SELECT id FROM ffi_sites WHERE key {IN_JSON}"
             ids = [site for (site,) in reader.rows(query, json_list(problem.sites))]
             sites = tuple(sites_by_id(reader, ids).values())
-            found.append(FfiTrouble(problem.message, explained.text, explained.remedy, 1, sites, None))
+            found.append(FfiProblem(problem.message, explained.text, explained.remedy, 1, sites, None))
     return found

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.file.paths import is_installed
 from framedex.index.read.rows import Reader, frames_by_id, read_frame_chain
-from framedex.model import FfiSite, FrameRow, Join, Origin, PythonLine
+from framedex.model import FfiSite, FrameRow, HandlerOrigin, PythonLine, SiteEvidence
 
 
-def find_origin(reader: Reader, call_id: int) -> Origin | None:
+def find_origin(reader: Reader, call_id: int) -> HandlerOrigin | None:
     """Return the call site of a run, or its candidates; None for other calls and without a known site."""
     rows = reader.rows(
         "SELECT j.how, k.site FROM ffi_runs r JOIN ffi_joins j ON j.id = r.join_id"
@@ -18,7 +18,7 @@ def find_origin(reader: Reader, call_id: int) -> Origin | None:
         call_id,
     )
     sites = sites_by_id(reader, {site for _, site in rows})
-    return Origin(Join(rows[0][0]), tuple(sites[site] for _, site in rows)) if rows else None
+    return HandlerOrigin(SiteEvidence(rows[0][0]), tuple(sites[site] for _, site in rows)) if rows else None
 
 
 def sites_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FfiSite]:

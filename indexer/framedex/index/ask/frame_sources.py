@@ -13,21 +13,21 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from framedex.index.file.conventions import read_source_maps
-from framedex.index.read.locations import Urls
+from framedex.index.read.locations import UrlFinder
 from framedex.index.read.rows import Reader
 from framedex.model import (
     ComponentFrames,
-    How,
+    FramesBySource,
     Language,
-    LinesFrom,
+    LineSource,
     Location,
-    SourcedFrames,
+    LocationEvidence,
     is_local,
     is_of_nearest_release,
 )
 from framedex.path_resolution.files import file_exists
 from framedex.releases.builds import release_of_python
-from framedex.releases.components import Component, Owner, owner_of_native, owner_of_python
+from framedex.releases.components import Component, FrameOwner, owner_of_native, owner_of_python
 
 # A group has equal values in all these columns. Python code has its file in place of a binary.
 _GROUPS = """
@@ -67,7 +67,7 @@ _UNKNOWN = _Version("", "")
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _FrameGroup:
     """Frames with equal attributes; `frame` is the id of one of them."""
 
     frame: int
@@ -87,14 +87,14 @@ def frames_by_component(reader: Reader, folders: Mapping[str, str]) -> list[Comp
     """
     versions = _Versions(reader)
     origins = _LineOrigins(reader, folders)
-    counts: dict[tuple[Owner, _Version], dict[tuple[LinesFrom, str], list[int]]] = defaultdict(dict)
+    counts: dict[tuple[FrameOwner, _Version], dict[tuple[LineSource, str], list[int]]] = defaultdict(dict)
     for group in _iter_groups(reader, _GROUP_BY):
         owner = _find_owner(group, folders.get(origins.find_folder(group.path), ""))
         # Frames of one binary have one version; a Python file may have been replaced by another version's.
         has_one_version = group.language is Language.NATIVE or not versions.has_several(owner)
         for each in [group] if has_one_version else _split_group(reader, group):
             lines_from = origins.classify(each)
-            folder = origins.find_folder(each.path) if lines_from is LinesFrom.SOURCE_FOLDER else ""
+            folder = origins.find_folder(each.path) if lines_from is LineSource.SOURCE_FOLDER else ""
             found = counts[owner._replace(folder=""), versions.find(owner, each.frame)]
             totals = found.setdefault((lines_from, folder), [0, 0])
             totals[0] += each.frames
@@ -108,13 +108,15 @@ def frames_by_component(reader: Reader, folders: Mapping[str, str]) -> list[Comp
     ]
 
 
-def _iter_groups(reader: Reader, condition: str, *parameters: object, first: str = "min(fr.id)") -> Iterator[_Group]:
+def _iter_groups(
+    reader: Reader, condition: str, *parameters: object, first: str = "min(fr.id)"
+) -> Iterator[_FrameGroup]:
     for row in reader.iter_rows(_GROUPS.format(first=first) + condition, *parameters):
         frame, frames, language, module, path, has_name, has_line, namespace = row
-        yield _Group(frame, frames, Language(language), module, path, bool(has_name), bool(has_line), namespace)
+        yield _FrameGroup(frame, frames, Language(language), module, path, bool(has_name), bool(has_line), namespace)
 
 
-def _split_group(reader: Reader, group: _Group) -> Iterator[_Group]:
+def _split_group(reader: Reader, group: _FrameGroup) -> Iterator[_FrameGroup]:
     """Yield the frames of a group of Python frames, one by one."""
     condition = (
         " WHERE fn.module = ? AND fr.module IS NULL AND coalesce(f.path, '') = ? AND has_line = ? GROUP BY fr.id"
@@ -122,13 +124,13 @@ def _split_group(reader: Reader, group: _Group) -> Iterator[_Group]:
     yield from _iter_groups(reader, condition, group.module, group.path, group.has_line, first="fr.id")
 
 
-def _sort_counts(counts: Mapping[tuple[LinesFrom, str], list[int]]) -> tuple[SourcedFrames, ...]:
-    kinds = list(LinesFrom)
+def _sort_counts(counts: Mapping[tuple[LineSource, str], list[int]]) -> tuple[FramesBySource, ...]:
+    kinds = list(LineSource)
     keys = sorted(counts, key=lambda key: (kinds.index(key[0]), key[1]))
-    return tuple(SourcedFrames(*key, *counts[key]) for key in keys)
+    return tuple(FramesBySource(*key, *counts[key]) for key in keys)
 
 
-def _find_owner(group: _Group, component_of_folder: str) -> Owner:
+def _find_owner(group: _FrameGroup, component_of_folder: str) -> FrameOwner:
     if group.language is Language.PYTHON:
         return owner_of_python(group.module)
     is_mapped = bool(group.path) and not is_local(group.path)
@@ -140,7 +142,7 @@ class _LineOrigins:
     """Classifies locations: in a local file, in a source map, or at a public address. Each file is read once."""
 
     def __init__(self, reader: Reader, folders: Iterable[str]) -> None:
-        self._urls = Urls(reader)
+        self._urls = UrlFinder(reader)
         self._imported = tuple(info.prefix for info in read_source_maps(reader.connection))
         self._folders = sorted(folders, key=len, reverse=True)
         self._folder_of: dict[str, str] = {}
@@ -154,28 +156,28 @@ class _LineOrigins:
             self._folder_of[path] = next(enclosing, "")
         return self._folder_of[path]
 
-    def classify(self, group: _Group) -> LinesFrom:
+    def classify(self, group: _FrameGroup) -> LineSource:
         path = group.path
         if not path and group.has_line:
-            return LinesFrom.CODE_OBJECT
+            return LineSource.CODE_OBJECT
         if not path:
-            return LinesFrom.NAME_ONLY if group.has_name else LinesFrom.NO_NAME
+            return LineSource.NAME_ONLY if group.has_name else LineSource.NO_NAME
         if is_of_nearest_release(path):
-            return LinesFrom.NEAREST_RELEASE
+            return LineSource.NEAREST_RELEASE
         if not is_local(path):
-            return LinesFrom.IMPORTED_MAP if path.startswith(self._imported) else LinesFrom.RELEASE_MAP
+            return LineSource.IMPORTED_MAP if path.startswith(self._imported) else LineSource.RELEASE_MAP
         if path not in self._is_here:
             self._is_here[path] = file_exists(path)
         if self._is_here[path]:
-            return LinesFrom.SOURCE_FOLDER if self.find_folder(path) else LinesFrom.FILE_HERE
-        return LinesFrom.CODE_OBJECT if group.language is Language.PYTHON else LinesFrom.DEBUG_INFORMATION
+            return LineSource.SOURCE_FOLDER if self.find_folder(path) else LineSource.FILE_HERE
+        return LineSource.CODE_OBJECT if group.language is Language.PYTHON else LineSource.DEBUG_INFORMATION
 
-    def is_public(self, group: _Group) -> bool:
+    def is_public(self, group: _FrameGroup) -> bool:
         path = group.path
         if not path or self._is_here.get(path):
             return False
         if path not in self._public:
-            self._public[path] = self._urls.add_url(Location(path, 1, How.EXACT)).url is not None
+            self._public[path] = self._urls.add_url(Location(path, 1, LocationEvidence.EXACT)).url is not None
         return self._public[path]
 
 
@@ -205,11 +207,11 @@ class _Versions:
         self._captures[component, folder].setdefault(capture, version)
         self._ages.setdefault((component, version), len(self._ages))
 
-    def has_several(self, owner: Owner) -> bool:
+    def has_several(self, owner: FrameOwner) -> bool:
         """Whether an owner's folder had several versions of the component."""
         return len(set(self._captures_of(owner).values())) > 1
 
-    def find(self, owner: Owner, frame: int) -> _Version:
+    def find(self, owner: FrameOwner, frame: int) -> _Version:
         """Return the version of an owner with this frame; empty if unknown."""
         captures = self._captures_of(owner)
         if not self.has_several(owner):
@@ -217,9 +219,9 @@ class _Versions:
         row = self._reader.row(_CAPTURE_WITH_FRAME, frame)
         return captures.get(row[0] if row else 0, _UNKNOWN)
 
-    def age(self, owner: Owner, version: _Version) -> int:
+    def age(self, owner: FrameOwner, version: _Version) -> int:
         """Return the number of versions recorded later."""
         return self._ages.get((owner.component, version), len(self._ages))
 
-    def _captures_of(self, owner: Owner) -> Mapping[int, _Version]:
+    def _captures_of(self, owner: FrameOwner) -> Mapping[int, _Version]:
         return self._captures.get((owner.component, owner.folder), {})

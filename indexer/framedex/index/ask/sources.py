@@ -17,7 +17,7 @@ from framedex.releases import Build
 
 if TYPE_CHECKING:
     from framedex.model import ComponentFrames
-    from framedex.path_resolution.moved_files import Moves
+    from framedex.path_resolution.moved_files import FolderMoves
 
 _MAX_EXAMPLES = 3
 _NUMBER = re.compile(r"(?<![-\w])\d+")
@@ -49,7 +49,7 @@ class Sources:
         )
         return [SourceRoot(path, files) for path, files in rows]
 
-    def read_project_moves(self) -> Moves:
+    def read_project_moves(self) -> FolderMoves:
         """Return the former folders of a moved project, mapped to their current ones."""
         return build_project_moves([path for (path,) in self.reader.rows(PROJECT_FOLDERS)])
 
@@ -71,7 +71,7 @@ class Sources:
 
         `folders` maps source folders to the component whose sources they have, or to "".
         """
-        from framedex.index.ask.frame_sources import frames_by_component  # the other queries do not need it
+        from framedex.index.ask.frame_sources import frames_by_component
 
         return frames_by_component(self.reader, folders)
 

@@ -90,15 +90,15 @@ def read_source_maps(connection: sqlite3.Connection) -> list[SourceMapInfo]:
 
 def build_source_map_info(row: Row) -> SourceMapInfo:
     """Build a source map from SOURCE_MAP_COLUMNS; further columns are ignored."""
-    from framedex.model.source_trees import SourceMapInfo  # imported here because few queries need it
+    from framedex.model.source_trees import SourceMapInfo
 
     component, repository, commit, is_dirty, tool, is_nearest, *_ = row
-    return SourceMapInfo(component, repository, commit, bool(is_dirty), tool, bool(is_nearest))
+    return SourceMapInfo(component, repository, commit, bool(is_dirty), tool, bool(is_nearest), is_nearest == 2)
 
 
 def build_definitions_with_calls(rows: Iterable[Sequence[Any]]) -> list[Definition]:
     """Return the definitions with their calls, from rows of `DEFINITIONS_WITH_CALLS`."""
-    from framedex.model.sources import parse_call_sites  # imported late: few readers need definitions
+    from framedex.model.sources import parse_call_sites
 
     return [replace(build_definition(*columns), calls=parse_call_sites(sites)) for *columns, sites in rows]
 
@@ -107,6 +107,6 @@ def build_definition(
     name: str, kind: str, parameters: str | None, line: int, end_line: int, is_const: int
 ) -> Definition:
     """Build a definition from its columns, without its calls."""
-    from framedex.model.sources import Definition  # imported here because few queries need it
+    from framedex.model.sources import Definition
 
     return Definition(name, kind, parameters, line, end_line, bool(is_const))

@@ -45,7 +45,7 @@ _MIN_SQLITE_VERSION = (3, 36)  # needed to copy rows between databases
 Result = TypeVar("Result")
 
 
-class Patience:
+class LockTimeout:
     """The lock timeout of a writer in seconds, and a callback invoked once if it has to wait.
 
     SQLite's own timeout cannot be interrupted by Ctrl-C, and does not cover a file's change to WAL mode.
@@ -102,11 +102,15 @@ class LockedIndexError(FramedexError):
 
 def find_index(start: Path) -> Path | None:
     """Return the nearest `.framedex/index.db` in `start` or a folder above it; see `folders_upwards`."""
+    return next(find_indexes(start), None)
+
+
+def find_indexes(start: Path) -> Iterator[Path]:
+    """Every `.framedex/index.db` in `start` and the folders above it, nearest first."""
     # Strings instead of Path for speed: every editor query checks a path of ten folders.
     folders = folders_upwards(str(start.absolute()))
     candidates = (os.path.join(folder, ".framedex", "index.db") for folder in folders)  # noqa: PTH118
-    found = next(filter(os.path.isfile, candidates), None)  # Path.is_file raises if permission is denied
-    return None if found is None else Path(found)
+    return map(Path, filter(os.path.isfile, candidates))  # Path.is_file raises if permission is denied
 
 
 def connect_reading(path: Path, timeout_s: float) -> sqlite3.Connection:
@@ -152,7 +156,7 @@ def prepare_folder(path: Path) -> None:
     _check_not_foreign(path)
 
 
-def connect_writing(path: Path, patience: Patience) -> sqlite3.Connection:
+def connect_writing(path: Path, patience: LockTimeout) -> sqlite3.Connection:
     """Open a connection for writing to the file at `path`, creating it if missing; any version is accepted.
 
     Transactions are explicit. Lock timeouts are left to `patience`. Raises FramedexError if the file belongs to another
@@ -278,7 +282,7 @@ def _connect_reading(path: Path, timeout_s: float) -> sqlite3.Connection:
         is_writable = os.access(path.parent, os.W_OK) and not _is_full(error)
         if is_writable or _log_size(path):
             raise
-    return _open_connection(f"{uri}?mode=ro&immutable=1", timeout_s, StillConnection)
+    return _open_connection(f"{uri}?mode=ro&immutable=1", timeout_s, ImmutableConnection)
 
 
 def _log_size(path: Path) -> int:
@@ -288,7 +292,7 @@ def _log_size(path: Path) -> int:
         return 0
 
 
-class StillConnection(sqlite3.Connection):
+class ImmutableConnection(sqlite3.Connection):
     """A connection to a file treated as immutable: it does not see changes by others, and must then be reopened."""
 
 

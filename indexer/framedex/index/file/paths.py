@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from framedex.index.file.values import to_storable
-from framedex.path_resolution.moved_files import Move, Moves, project_of
+from framedex.path_resolution.moved_files import FolderMove, FolderMoves, project_of
 
 LATEST_PROJECT_FOLDER = "SELECT path FROM project_folders ORDER BY id DESC LIMIT 1"
 """The project's folder when the index was last written."""
@@ -33,10 +33,12 @@ def has_project_moved(connection: sqlite3.Connection, path: Path) -> bool:
     return here is not None and known is not None and known[0] != to_storable(here)
 
 
-def build_project_moves(folders: Sequence[str]) -> Moves:
+def build_project_moves(folders: Sequence[str]) -> FolderMoves:
     """Return the moves of a project from its former folders to the latest one."""
     *before, here = folders or [""]
-    return Moves(Move(path, here, is_whole=True) for path in dict.fromkeys(reversed(before)) if path != here)
+    return FolderMoves(
+        FolderMove(path, here, is_whole=True) for path in dict.fromkeys(reversed(before)) if path != here
+    )
 
 
 def is_installed(path: str) -> bool:

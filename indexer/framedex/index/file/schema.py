@@ -1,6 +1,6 @@
 """Create, drop and check the schema, which `schema.sql` documents.
 
-A database that only claims to be an index may have a view in place of a table, or a computed column. A query of them
+A database that only claims to be an index may have a view in place of a table, or a computed column. A query on them
 may never end. It may also have triggers that run on a write.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 APPLICATION_ID = int.from_bytes(b"fdex", "big")
 """SQLite's `application_id` of an index."""
 
-VERSION = 11
+VERSION = 12
 """SQLite's `user_version` of an index of this version."""
 
 _CREATE_STATEMENT = re.compile(r"CREATE (?:VIRTUAL )?(TABLE|TRIGGER|VIEW) (\w+)")

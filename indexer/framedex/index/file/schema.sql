@@ -385,6 +385,46 @@ CREATE TABLE program_steps(
 CREATE INDEX idx_program_steps_target ON program_steps (target);
 CREATE INDEX idx_program_steps_program ON program_steps (program);
 
+-- The temporaries of optimised programs.
+CREATE TABLE program_memory(
+    id INTEGER PRIMARY KEY,
+    digest TEXT,  -- SHA-256 of the optimised program
+    is_exact INTEGER,  -- whether the compiler reported sizes and places; otherwise they follow from shapes
+    peak INTEGER,  -- bytes
+    peak_step INTEGER,  -- of the schedule
+    steps INTEGER,
+    over_time TEXT  -- JSON of pairs: a step, the bytes that are alive at it
+);
+CREATE UNIQUE INDEX idx_program_memory_digest ON program_memory (digest);
+
+-- The temporaries that are alive at the peak of a program, the largest first.
+CREATE TABLE program_buffers(
+    memory INTEGER REFERENCES program_memory(id),
+    number INTEGER,
+    instruction TEXT,  -- that defines it: fusion.3
+    opcode TEXT,
+    op TEXT,  -- as JAX has it: jit(f)/sort; empty if XLA added the instruction
+    shape TEXT,
+    size INTEGER,  -- bytes
+    first INTEGER,  -- step of the schedule
+    last INTEGER,
+    last_instruction TEXT,  -- that uses it
+    is_near INTEGER,  -- whether its lines belong to the nearest instruction that names lines
+    PRIMARY KEY (memory, number)
+) WITHOUT ROWID;
+
+-- The lines of temporaries: the stack of the op, innermost first, and the ops of a fusion.
+CREATE TABLE program_buffer_lines(
+    memory INTEGER REFERENCES program_memory(id),
+    buffer INTEGER,
+    is_fused INTEGER,
+    position INTEGER,
+    op TEXT,  -- of a fusion
+    frame INTEGER REFERENCES program_frames(id),  -- NULL if the op names no line
+    PRIMARY KEY (memory, buffer, is_fused, position)
+) WITHOUT ROWID;
+CREATE INDEX idx_program_buffer_lines_frame ON program_buffer_lines (frame);
+
 -- The calls that made an executable.
 CREATE TABLE compilations(
     call INTEGER PRIMARY KEY REFERENCES call_rows(id),
@@ -393,7 +433,9 @@ CREATE TABLE compilations(
     executable INTEGER REFERENCES object_rows(id),  -- NULL where none was made that runs
     options INTEGER REFERENCES compile_texts(id),  -- by name, what it was compiled with; NULL where that is not known
     noted INTEGER REFERENCES compile_texts(id),  -- what JAX knew of it, model.Noted; NULL where that is not known
-    problem TEXT  -- why no program is known; empty where it is
+    problem TEXT,  -- why no program is known; empty where it is
+    sizes TEXT,  -- JSON of bytes by name: temporaries, code, arguments, results, aliased, peak; NULL: not reported
+    memory INTEGER REFERENCES program_memory(id)  -- NULL if it has no temporaries, or they are unknown
 );
 CREATE INDEX idx_compilations_program ON compilations (program);
 CREATE INDEX idx_compilations_executable ON compilations (executable);
@@ -452,7 +494,10 @@ CREATE TABLE memory_devices(
     peak_call INTEGER,  -- 0: it was there before the recording
     at_end INTEGER,
     buffers INTEGER,
-    unsized INTEGER,  -- buffers whose size nothing tells, which are in no sum
+    unsized INTEGER,  -- buffers of unknown size, which are in no sum
+    temporaries INTEGER,  -- bytes at the peak that are temporaries of running programs
+    code INTEGER,  -- bytes at the peak that are code of loaded programs
+    program INTEGER,  -- the compilation of the program with the most temporaries at the peak; 0: none
     PRIMARY KEY (capture, device)
 ) WITHOUT ROWID;
 
@@ -481,6 +526,7 @@ CREATE TABLE memory_lines(
     growth INTEGER,
     rounds INTEGER,
     latest_call INTEGER,
+    temporaries INTEGER,  -- of `at_peak`
     PRIMARY KEY (capture, device, is_by_way, node)
 ) WITHOUT ROWID;
 
@@ -492,7 +538,8 @@ CREATE TABLE memory_failures(
     time INTEGER,
     node INTEGER,
     wanted INTEGER,  -- bytes; NULL where it is not known
-    alive INTEGER
+    alive INTEGER,
+    program INTEGER  -- the compilation of the program that it was to run; 0: none, or unknown
 );
 CREATE INDEX idx_memory_failures_capture ON memory_failures (capture);
 
@@ -799,7 +846,7 @@ CREATE TABLE source_maps(
     revision TEXT,  -- the commit
     is_dirty INTEGER,
     tool TEXT,
-    is_nearest INTEGER,  -- whether it stands for a commit that has none
+    is_nearest INTEGER,  -- 1: it stands for a commit that has none; 2: for its definitions that both neighbours have
     release TEXT,  -- of jaxlib that it is of: framedex ships it; NULL: it was imported
     path TEXT,  -- where it was imported from, and its state then
     modified INTEGER,

@@ -159,7 +159,7 @@ def _checksum_in_subprocess(path: Path) -> int:
 
     Raises OSError or ValueError if the subprocess fails.
     """
-    import subprocess  # imported here because few queries need it
+    import subprocess
 
     from framedex.interpreters import bare_code_command
 
@@ -190,7 +190,7 @@ def _open_permanently(path: str) -> int:
     return _OPEN_FILES[path][1]
 
 
-class Sealing:
+class SealWriter:
     """The seal of an index that is open for writing. A seal that cannot be written is removed."""
 
     def __init__(self, index: Path) -> None:

@@ -86,7 +86,7 @@ def _file_state(file: Path) -> _State:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-class Attention:
+class QueryTimeout:
     """Interrupts queries on a connection after a timeout, counted from the latest `begin`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -121,20 +121,20 @@ def _has_unknown_value(connection: sqlite3.Connection, table: str, column: str, 
 
 def _enumeration_values() -> dict[tuple[str, str], list[str]]:
     """Return the known enumeration values by (table, column)."""
-    from framedex.model import (  # imported here because only an unexpected exception needs them
-        Direction,
-        How,
+    from framedex.model import (
+        FrameRole,
         Language,
-        LinkHow,
+        LinkEvidence,
+        LocationEvidence,
         MergeOutcome,
-        Role,
-        WaitHow,
+        TransferDirection,
+        WaitReason,
     )
 
     values: dict[tuple[str, str], type[Enum]] = {
-        **{(table, "how"): How for table in ("functions", "frames", "candidates")},
-        **{("functions", "language"): Language, ("functions", "role"): Role},
-        **{("stacks", "outcome"): MergeOutcome, ("call_links", "how"): LinkHow},
-        **{("transfers", "direction"): Direction, ("waits", "how"): WaitHow},
+        **{(table, "how"): LocationEvidence for table in ("functions", "frames", "candidates")},
+        **{("functions", "language"): Language, ("functions", "role"): FrameRole},
+        **{("stacks", "outcome"): MergeOutcome, ("call_links", "how"): LinkEvidence},
+        **{("transfers", "direction"): TransferDirection, ("waits", "how"): WaitReason},
     }
     return {where: [word.value for word in enumeration] for where, enumeration in values.items()}

@@ -9,9 +9,10 @@ from __future__ import annotations
 import sqlite3
 import zlib
 
-from framedex.model import How, Location
+from framedex.model import Location, LocationEvidence
 
 _WORD = 1 << 64
+_MAX_TEXT_BYTES = 1 << 26  # recorded source files are smaller
 _BUCKET_BITS = 7  # significant binary digits of a bucket
 _BUCKETS_PER_SHIFT = 1 << (_BUCKET_BITS - 1)
 
@@ -38,7 +39,7 @@ def to_unsigned(stored: int) -> int:
 
 def build_location(path: str | None, line: int | None, how: str | None) -> Location | None:
     """Build a location from its columns; None if they are NULL."""
-    return None if path is None or not line or how is None else Location(path, line, How(how))
+    return None if path is None or not line or how is None else Location(path, line, LocationEvidence(how))
 
 
 def duration_to_bucket(duration: int) -> int:
@@ -60,11 +61,20 @@ def pack_text(content: bytes) -> bytes:
     return zlib.compress(content)
 
 
+def _unpack_text(packed: bytes) -> bytes:
+    """Return a stored text. Raises zlib.error if it is damaged or over `_MAX_TEXT_BYTES`, and TypeError."""
+    stream = zlib.decompressobj()
+    content = stream.decompress(packed, _MAX_TEXT_BYTES)
+    if not stream.eof:
+        raise zlib.error("it is cut off or too large")
+    return content
+
+
 def read_stored_text(connection: sqlite3.Connection, blob: str) -> bytes | None:
     """Return the source text of a git blob; None if it is missing or damaged."""
     query = "SELECT text FROM file_versions WHERE blob = ? AND text IS NOT NULL"
     row = connection.execute(query, (blob,)).fetchone()
     try:
-        return None if row is None else zlib.decompress(row[0])
+        return None if row is None else _unpack_text(row[0])
     except (zlib.error, TypeError):
         return None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from framedex.model import FileState, Stale, is_local
+from framedex.model import FileState, Staleness, is_local
 from framedex.model.locations import map_prefix
 
 if TYPE_CHECKING:  # imports the extractor, which most queries do not need
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # imports the extractor, which most queries do not need
     from framedex.model import Location
     from framedex.path_resolution.files import FoundFile
     from framedex.releases import Build
-    from framedex.sources.file_versions import Change, Changes
+    from framedex.sources.file_versions import FileChange, FileChanges
     from framedex.sources.statements import Statements
 
 
@@ -24,13 +24,13 @@ def build_state(modified: int | None, size: int | None, blob: str | None) -> Fil
     return None if modified is None or size is None or blob is None else FileState(modified, size, blob)
 
 
-class Places:
+class LocationMapper:
     """Maps recorded locations to current ones."""
 
     def __init__(self, stored_text: Callable[[str], bytes | None]) -> None:
         """`stored_text` returns the content of a blob stored in the index, or None."""
         self._stored_text = stored_text
-        self._changes: Changes | None = None
+        self._changes: FileChanges | None = None
 
     def to_current(self, location: Location, recorded_state: FileState) -> Location:
         """Return the current location; `recorded_state` is the recorded state of its file."""
@@ -38,21 +38,21 @@ class Places:
         if change is None:
             return location
         if change.lines is None:
-            return replace(location, stale=Stale.UNKNOWN)
+            return replace(location, stale=Staleness.UNKNOWN)
         moved = change.lines.forward(location.line)
         if not moved.is_gone and moved.line == location.line:
             return location
         if not moved.is_gone:
-            return replace(location, line=moved.line, stale=Stale.MOVED, moved_from=location.line)
+            return replace(location, line=moved.line, stale=Staleness.MOVED, moved_from=location.line)
         text = change.old_line_text(location.line)
-        return replace(location, line=moved.line, stale=Stale.GONE, moved_from=location.line, recorded_text=text)
+        return replace(location, line=moved.line, stale=Staleness.GONE, moved_from=location.line, recorded_text=text)
 
-    def change_since(self, path: str, recorded_state: FileState) -> Change | None:
+    def change_since(self, path: str, recorded_state: FileState) -> FileChange | None:
         """Return the change of a file since a state, or None if unchanged."""
         if self._changes is None:
-            from framedex.sources.file_versions import Changes
+            from framedex.sources.file_versions import FileChanges
 
-            self._changes = Changes(self._stored_text)
+            self._changes = FileChanges(self._stored_text)
         return self._changes.change_since(path, recorded_state)
 
 
@@ -83,14 +83,14 @@ def read_builds(reader: Reader, capture: int | None = None) -> list[Build]:
     return list(dict.fromkeys(Build(*row) for row in rows))
 
 
-class PublicPlace(NamedTuple):
+class PublicFile(NamedTuple):
     """A path within its component's repository, and the URL of a line of it, if there is one."""
 
     path: str
     url: str | None
 
 
-class Urls:
+class UrlFinder:
     """Adds public URLs to locations. Valid for one answer only, because recorded data may change until the next.
 
     With a capture, only its components are used.
@@ -107,25 +107,25 @@ class Urls:
         public = self.find_public(location.path, location.line)
         return location if public is None or public.url is None else replace(location, url=public.url)
 
-    def find_public(self, path: str, line: int) -> PublicPlace | None:
+    def find_public(self, path: str, line: int) -> PublicFile | None:
         """Return the public place of a line, whether its file is local or not; None without a public component."""
-        from framedex.releases import public_url, published, url_template  # imported here: most locations are local
+        from framedex.releases import public_url, published, url_template
 
         links = self._reader.links
         root = next((root for root in links if path.startswith(f"{root}/")), None)
         if root is not None:
             inside = path[len(root) + 1 :]
-            return PublicPlace(inside, public_url(root, inside, line, "HEAD", links))
+            return PublicFile(inside, public_url(root, inside, line, "HEAD", links))
         if source_map := self._find_source_map(path):
             component, repository, revision, is_dirty, prefix = source_map
             templates = {component: url_template(repository)} if repository else {}
             inside = path[len(prefix) :]
             url = None if is_dirty else public_url(component, inside, line, revision, {**templates, **links})
-            return PublicPlace(inside, url)
+            return PublicFile(inside, url)
         found = published(path, self._builds)
         if found is None:
             return None
-        return PublicPlace(found.path, public_url(found.component, found.path, line, found.revision, links))
+        return PublicFile(found.path, public_url(found.component, found.path, line, found.revision, links))
 
     def _find_source_map(self, path: str) -> tuple[str, str | None, str, int, str] | None:
         """Return the source map of a path: component, repository, commit, whether it was modified, prefix."""

@@ -22,21 +22,21 @@ from typing import Any, Self
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.file.database import translate_errors
 from framedex.index.file.values import build_location, read_stored_text, to_storable, to_unsigned
-from framedex.index.read.locations import Places, StatementLines, Urls, build_state
+from framedex.index.read.locations import LocationMapper, StatementLines, UrlFinder, build_state
 from framedex.index.read.query_cache import QueryCache
 from framedex.model import (
     CallRow,
     CaptureRow,
     FileState,
+    FrameRole,
     FrameRow,
     FunctionRow,
     Language,
     Location,
-    Role,
     StopReason,
-    Stops,
+    StopReasons,
 )
-from framedex.progress import Looking
+from framedex.progress import QueryProgress
 
 ALL = 0
 
@@ -73,17 +73,17 @@ CAPTURE_COLUMNS = "p.id, p.path, p.started, p.command, p.calls, p.stacks, p.meta
 class Scope:
     """The counted captures: with `is_latest` the latest run of a query's subject, otherwise all.
 
-    `run` is that run once it is known. `is_within` marks an index restricted to chosen captures (`subset.py`).
+    `run` is that run once it is known. `is_subset` marks an index restricted to chosen captures (`subset.py`).
     """
 
     is_latest: bool = False
     run: int = ALL
-    is_within: bool = False
+    is_subset: bool = False
 
     @property
     def is_narrow(self) -> bool:
         """Whether some captures are excluded."""
-        return self.run != ALL or self.is_within
+        return self.run != ALL or self.is_subset
 
     def capture_condition(self, table: str, capture: int | None = None) -> str:
         """Return a condition (" AND ...") for rows of this capture, or of all counted captures if it is None."""
@@ -128,11 +128,11 @@ class Reader:
 
     connection: sqlite3.Connection
     path: Path
-    places: Places
+    places: LocationMapper
     links: Mapping[str, str] = field(default_factory=dict)
     statements: StatementLines = field(default_factory=StatementLines)
     cache: QueryCache = field(default_factory=QueryCache)
-    progress: Looking = field(default_factory=Looking)
+    progress: QueryProgress = field(default_factory=QueryProgress)
     scope: Scope = field(default_factory=Scope)
 
     @classmethod
@@ -140,7 +140,7 @@ class Reader:
         cls, connection: sqlite3.Connection, path: Path, links: Mapping[str, str], scope: Scope
     ) -> Self:
         """Return a reader of a connection that maps lines by the texts stored in the index."""
-        return cls(connection, path, Places(partial(_read_blob, connection, path)), links, scope=scope)
+        return cls(connection, path, LocationMapper(partial(_read_blob, connection, path)), links, scope=scope)
 
     def totals_table(self, table: str) -> str:
         """Return the table of totals, or a subquery with its rows in this scope."""
@@ -242,7 +242,7 @@ def _read_frames(reader: Reader, ids: list[int]) -> dict[int, Callable[[], Frame
 
 def _build_frame(reader: Reader, row: Row, function: FunctionRow, candidates: Iterable[Row]) -> FrameRow:
     reader.cache.depend_on_entry("function", function.id)
-    urls = Urls(reader)
+    urls = UrlFinder(reader)
     places = (reader.location(*place) for place in candidates)
     return FrameRow(
         id=row[0],
@@ -257,7 +257,7 @@ def _build_frame(reader: Reader, row: Row, function: FunctionRow, candidates: It
     )
 
 
-def _add_url(urls: Urls, location: Location | None) -> Location | None:
+def _add_url(urls: UrlFinder, location: Location | None) -> Location | None:
     return None if location is None else urls.add_url(location)
 
 
@@ -286,12 +286,12 @@ def _build_function(reader: Reader, row: Row) -> FunctionRow:
     return FunctionRow(
         id=row[0],
         language=Language(row[1]),
-        role=Role(row[2]),
+        role=FrameRole(row[2]),
         name=row[3],
         symbol=row[4],
         module=row[5],
         unit=row[6],
-        location=_add_url(Urls(reader), place),
+        location=_add_url(UrlFinder(reader), place),
         end_line=0 if end is None else end.line,
     )
 
@@ -330,11 +330,11 @@ def build_capture(row: Row) -> CaptureRow:
     )
 
 
-def _parse_stops(text: str | None) -> Stops:
+def _parse_stops(text: str | None) -> StopReasons:
     if text is None:
-        return Stops()
+        return StopReasons()
     stops = json.loads(text)
-    return Stops(**stops | {"reasons": tuple(map(StopReason, stops["reasons"]))})
+    return StopReasons(**stops | {"reasons": tuple(map(StopReason, stops["reasons"]))})
 
 
 @lru_cache(maxsize=4096)

@@ -25,7 +25,7 @@ _ROWS_PER_REPORT = 1 << 10  # rows per progress report
 
 
 @dataclass(frozen=True, slots=True)
-class Ids:
+class IdRange:
     """The ids from `first` to `last` of a capture whose first call has the id `base`."""
 
     base: int
@@ -36,7 +36,7 @@ class Ids:
         return self.last - self.first + 1
 
 
-def iter_id_ranges(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
+def iter_id_ranges(reader: Reader, kinds: Sequence[int], ids: IdRange, *, backwards: bool) -> Iterator[tuple[int, int]]:
     """Yield disjoint ranges, in id order, that contain all calls of these kinds in one capture."""
     current: tuple[int, int] | None = None
     for low, high in _merge_spans(reader, kinds, ids, backwards=backwards):
@@ -53,7 +53,7 @@ def iter_id_ranges(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards:
         yield current
 
 
-def _merge_spans(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
+def _merge_spans(reader: Reader, kinds: Sequence[int], ids: IdRange, *, backwards: bool) -> Iterator[tuple[int, int]]:
     """Yield the spans of all kinds, merged into one range per `SPAN` ids."""
     shared = groupby(
         _read_spans(reader, kinds, ids, backwards=backwards), lambda span: (span[0] - ids.base) // SPAN_SIZE
@@ -66,7 +66,7 @@ def _merge_spans(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: b
             yield low, high
 
 
-def _read_spans(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[Row]:
+def _read_spans(reader: Reader, kinds: Sequence[int], ids: IdRange, *, backwards: bool) -> Iterator[Row]:
     within = f"first_call BETWEEN ? AND ? ORDER BY first_call {'DESC' if backwards else 'ASC'}"
     bounds = ids.first - SPAN_SIZE, ids.last
     if len(kinds) > _MAX_MERGED_KINDS:
@@ -81,7 +81,7 @@ def iter_calls(
     reader: Reader,
     columns: str,
     kinds: Sequence[int],
-    ids: Ids,
+    ids: IdRange,
     condition: str = "",
     parameters: Sequence[object] = (),
     *,
@@ -106,7 +106,7 @@ def iter_calls(
 class IdScan:
     """A pass over ids from one end to the other, reported to the reader's progress listener."""
 
-    def __init__(self, reader: Reader, ids: Ids, *, backwards: bool) -> None:
+    def __init__(self, reader: Reader, ids: IdRange, *, backwards: bool) -> None:
         self._progress = reader.progress
         self._backwards = backwards
         self._next, self._end = (ids.last, ids.first) if backwards else (ids.first, ids.last)

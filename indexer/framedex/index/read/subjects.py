@@ -15,10 +15,10 @@ from framedex.errors import FramedexError
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.locations import build_state
 from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, build_capture, find_file_id
-from framedex.model import AnswerOf, CaptureRow, Counted, FileState
+from framedex.model import AnswerScope, CaptureRow, CaptureScope, FileState
 
 if TYPE_CHECKING:  # imports the extractor, which most queries do not need
-    from framedex.sources.file_versions import Change
+    from framedex.sources.file_versions import FileChange
     from framedex.sources.line_maps import LineMap
 
 
@@ -74,7 +74,7 @@ class _LineNumbers:
 
 
 @dataclass(frozen=True)
-class AskedFile:
+class FileQuery:
     """A file by its absolute path."""
 
     reader: Reader
@@ -91,11 +91,11 @@ class AskedFile:
         """The id of the file; None if no frame and no definition is in it."""
         return find_file_id(self.reader, self.path)
 
-    def change(self) -> Change | None:
+    def change(self) -> FileChange | None:
         """Return the change of the file since its last recording, or else since its last parse; None if unknown."""
         return self.change_since(self._find_latest_state())
 
-    def change_since(self, state: FileState | None) -> Change | None:
+    def change_since(self, state: FileState | None) -> FileChange | None:
         """Return the change of the file since one of its states; None if none is known."""
         if state is None or self.reader.is_unchanged(self.path, state):
             return None
@@ -171,7 +171,7 @@ class AskedFile:
 
 
 @dataclass(frozen=True)
-class AskedLine(AskedFile):
+class LineQuery(FileQuery):
     """A 1-based line; a `capture` (its id) restricts results to calls of that capture."""
 
     line: int
@@ -278,7 +278,7 @@ class AskedLine(AskedFile):
 
 
 @dataclass(frozen=True)
-class AskedCapture:
+class CaptureQuery:
     """A capture by its id."""
 
     reader: Reader
@@ -294,33 +294,33 @@ class AskedCapture:
         return build_capture(found)
 
 
-def answer_of_everything(reader: Reader) -> AnswerOf:
+def answer_of_everything(reader: Reader) -> AnswerScope:
     """Return the captures in scope."""
-    counted = Counted.CHOSEN if reader.scope.is_within else Counted.ALL
+    counted = CaptureScope.CHOSEN if reader.scope.is_subset else CaptureScope.ALL
     return _build_answer(reader, counted)
 
 
-def answer_of_file(file: AskedFile) -> AnswerOf:
+def answer_of_file(file: FileQuery) -> AnswerScope:
     """Return the captures that answers about the file cover."""
     return _build_subject_answer(
         file.reader, "line_calls WHERE file = ?1", file.id, programs=program_runs_query("fr.file = ?1")
     )
 
 
-def answer_of_line(line: AskedLine) -> AnswerOf:
+def answer_of_line(line: LineQuery) -> AnswerScope:
     """Return the captures that answers about the line cover."""
     if line.capture is not None:
-        return _build_answer(line.reader, Counted.CHOSEN, f"p.id = {line.capture}")
+        return _build_answer(line.reader, CaptureScope.CHOSEN, f"p.id = {line.capture}")
     totals = f"line_calls WHERE {line.condition('line_calls')}"
     return _build_subject_answer(line.reader, totals, programs=program_runs_query(line.condition("fr")))
 
 
-def answer_of_functions(reader: Reader, functions: Collection[int]) -> AnswerOf:
+def answer_of_functions(reader: Reader, functions: Collection[int]) -> AnswerScope:
     """Return the captures that answers about the functions cover; the reader must be restricted to them."""
     return _build_subject_answer(reader, f"functions WHERE id {IN_JSON}", json_list(functions))
 
 
-def answer_of_boundary(reader: Reader, capture: int, boundary: str) -> AnswerOf:
+def answer_of_boundary(reader: Reader, capture: int, boundary: str) -> AnswerScope:
     """Return the capture, and whether others have calls of a boundary function."""
     others = reader.row(
         "SELECT 1 FROM call_kinds k JOIN boundaries b ON b.id = k.boundary"
@@ -328,11 +328,11 @@ def answer_of_boundary(reader: Reader, capture: int, boundary: str) -> AnswerOf:
         boundary,
         capture,
     )
-    counted = Counted.CHOSEN if reader.scope.is_within else Counted.LATEST
+    counted = CaptureScope.CHOSEN if reader.scope.is_subset else CaptureScope.LATEST
     return _build_answer(reader, counted, f"p.id = {capture}", about_place=True, has_others=others is not None)
 
 
-def _build_subject_answer(reader: Reader, totals: str, *parameters: object, programs: str = "") -> AnswerOf:
+def _build_subject_answer(reader: Reader, totals: str, *parameters: object, programs: str = "") -> AnswerScope:
     """Return the answer's captures; `totals` has the subject's calls, `programs` queries the runs that compiled it."""
     run = reader.scope.run
     if not run:
@@ -348,22 +348,22 @@ def _build_subject_answer(reader: Reader, totals: str, *parameters: object, prog
         is_passed = is_any(f"{totals} AND calls > 0 AND run = {run}")
         is_compiled = not is_passed and is_any(f"({programs}) WHERE run = {run}")
     return _build_answer(
-        reader, Counted.LATEST, f"p.run = {run}", about_place=True, has_others=others, is_compiled=is_compiled
+        reader, CaptureScope.LATEST, f"p.run = {run}", about_place=True, has_others=others, is_compiled=is_compiled
     )
 
 
 def _build_answer(
     reader: Reader,
-    counted: Counted,
+    counted: CaptureScope,
     condition: str = "true",
     *,
     about_place: bool = False,
     has_others: bool = False,
     is_compiled: bool = False,
-) -> AnswerOf:
+) -> AnswerScope:
     rows = reader.rows(
         f"SELECT {CAPTURE_COLUMNS} FROM captures p WHERE {condition} AND p.calls > 0 ORDER BY p.run, p.started, p.id"
     )
     among = reader.row("SELECT count(*) FROM main.captures WHERE calls > 0")
     of_all = 0 if among is None else among[0]
-    return AnswerOf(tuple(map(build_capture, rows)), counted, of_all, about_place, has_others, is_compiled)
+    return AnswerScope(tuple(map(build_capture, rows)), counted, of_all, about_place, has_others, is_compiled)

@@ -27,8 +27,8 @@ from framedex.index.file.conventions import (
     STATE_OF_LINE,
     json_list,
 )
-from framedex.index.write.tree import Integers, Nodes, read_nodes
-from framedex.model import LinkHow
+from framedex.index.write.tree import Integers, NodeColumns, read_nodes
+from framedex.model import LinkEvidence
 
 Flags = npt.NDArray[np.bool_]
 
@@ -47,7 +47,7 @@ _UPDATE_RUN_TOTALS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class StackTotals:
     """Columns of equal length: a stack, its leaf nodes (0: none), a boundary function, and the totals of the calls.
 
     `latest_call` is the last call of the capture that began last, whatever the order in which captures were read. `run`
@@ -67,23 +67,23 @@ class Items:
     run_duration: Integers
 
     @classmethod
-    def from_run_rows(cls, run: int, rows: Sequence[tuple[int, ...]]) -> Items:
+    def from_run_rows(cls, run: int, rows: Sequence[tuple[int, ...]]) -> StackTotals:
         """Return the items of one run from rows of the first eight columns."""
         columns = np.array(rows, np.int64).reshape(-1, 8).T
         run_columns = np.full(len(rows), run, np.int64), columns[5], columns[6]
         return cls(*np.concatenate([columns, run_columns]))
 
 
-def read_items(connection: sqlite3.Connection) -> Items:
+def read_items(connection: sqlite3.Connection) -> StackTotals:
     """Return the items of the whole index."""
     rows = connection.execute(
         "SELECT x.stack, s.leaf, s.python_leaf, s.site_leaf, x.boundary, x.calls, x.duration, x.latest_call,"
         " x.run, x.run_calls, x.run_duration FROM stack_calls x JOIN stacks s ON s.id = x.stack"
     ).fetchall()
-    return Items(*np.array(rows, np.int64).reshape(-1, 11).T)
+    return StackTotals(*np.array(rows, np.int64).reshape(-1, 11).T)
 
 
-def rebuild_totals(connection: sqlite3.Connection, nodes: Nodes) -> None:
+def rebuild_totals(connection: sqlite3.Connection, nodes: NodeColumns) -> None:
     """Rebuild all totals from the totals of call kinds, after calls were removed."""
     for table in ("stack_calls", "capture_stacks", "steps", "code_steps", "edges", "code_edges"):
         connection.execute(f"DELETE FROM {table}")
@@ -100,7 +100,7 @@ def rebuild_totals(connection: sqlite3.Connection, nodes: Nodes) -> None:
     compute_totals(connection, nodes)
 
 
-def compute_totals(connection: sqlite3.Connection, nodes: Nodes) -> None:
+def compute_totals(connection: sqlite3.Connection, nodes: NodeColumns) -> None:
     """Compute the totals from those by capture, into empty tables; then rebuild the totals of lines."""
     connection.execute(
         "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call, run, run_calls, run_duration)"
@@ -113,7 +113,7 @@ def compute_totals(connection: sqlite3.Connection, nodes: Nodes) -> None:
 
 
 def add_stack_calls(
-    connection: sqlite3.Connection, capture: int, items: Items, samples: Iterable[tuple[int, int, int]]
+    connection: sqlite3.Connection, capture: int, items: StackTotals, samples: Iterable[tuple[int, int, int]]
 ) -> None:
     """Add calls of one capture to the totals per stack, with samples of arguments: (stack, boundary, arguments)."""
     rows = _to_rows(items.stack, items.boundary, items.calls, items.duration, items.latest_call)
@@ -138,9 +138,9 @@ def add_stack_calls(
     )
 
 
-def add_totals(connection: sqlite3.Connection, items: Items, nodes: Nodes) -> None:
+def add_totals(connection: sqlite3.Connection, items: StackTotals, nodes: NodeColumns) -> None:
     """Add the items to the totals without frame locations: those of nodes, steps, edges and functions."""
-    walk = _Walk(nodes, items)
+    walk = _ChainNodes(nodes, items)
     _add_to_nodes(connection, items, walk)
     function = _read_column(connection, f"SELECT id, function FROM frames WHERE id {IN_JSON}", walk.frames_json())
     functions, *totals = _distinct_totals(walk.item, function[walk.frame], items)
@@ -157,7 +157,7 @@ def add_totals(connection: sqlite3.Connection, items: Items, nodes: Nodes) -> No
         _add_pairs(connection, f"{prefix}edges", ("caller", "callee"), items, *pairs)
 
 
-def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> None:
+def _add_to_nodes(connection: sqlite3.Connection, items: StackTotals, walk: _ChainNodes) -> None:
     query = "SELECT duration, run, run_duration FROM stack_calls WHERE stack = ? AND boundary = ?"
     found = [connection.execute(query, key).fetchone() for key in _to_rows(items.stack, items.boundary)]
     duration, run, run_duration = np.array(found, np.int64).reshape(-1, 3).T
@@ -183,12 +183,14 @@ def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> 
     connection.executemany("UPDATE nodes SET makes_client = 1 WHERE id = ?", _to_rows(passed))
 
 
-def add_line_totals(connection: sqlite3.Connection, items: Items, nodes: Nodes, capture: int | None = None) -> None:
+def add_line_totals(
+    connection: sqlite3.Connection, items: StackTotals, nodes: NodeColumns, capture: int | None = None
+) -> None:
     """Add the items to the totals that depend on frame locations.
 
     With a `capture`, all items must be of that capture.
     """
-    walk = _Walk(nodes, items)
+    walk = _ChainNodes(nodes, items)
     lines = _find_passed_lines(connection, walk)
     upsert = _upsert_clause("file, line, version, boundary", _later_call_condition(connection, capture))
     connection.executemany(
@@ -202,14 +204,14 @@ def add_line_totals(connection: sqlite3.Connection, items: Items, nodes: Nodes, 
 
 
 def add_linked_line_totals(
-    connection: sqlite3.Connection, nodes: Nodes, after: int = 0, capture: int | None = None
+    connection: sqlite3.Connection, nodes: NodeColumns, after: int = 0, capture: int | None = None
 ) -> None:
     """Add calls on other threads to the totals of the lines that caused them, from the links after the row `after`.
 
     With a `capture`, all these links must be of that capture. Candidates do not count, because only one of them is
     right.
     """
-    for how in (LinkHow.HANDED_OVER, LinkHow.BETWEEN):
+    for how in (LinkEvidence.HANDED_OVER, LinkEvidence.BETWEEN):
         rows = connection.execute(
             "SELECT 0, l.node, 0, 0, k.boundary, count(*), sum(max(c.duration, 0)), max(c.id),"
             " p.run, count(*), sum(max(c.duration, 0))"
@@ -218,8 +220,8 @@ def add_linked_line_totals(
             " WHERE l.rowid > ? AND l.how = ? GROUP BY l.node, k.boundary, p.run",
             (after, how.value),
         ).fetchall()
-        items = Items(*np.array(rows, np.int64).reshape(-1, 11).T)
-        passed = _find_passed_lines(connection, _Walk(nodes, items))
+        items = StackTotals(*np.array(rows, np.int64).reshape(-1, 11).T)
+        passed = _find_passed_lines(connection, _ChainNodes(nodes, items))
         upsert = _upsert_clause("file, line, version, boundary, how", _later_call_condition(connection, capture))
         connection.executemany(
             f"INSERT INTO line_links({_LINE_TOTAL_COLUMNS}, how) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{how.value}')"
@@ -229,7 +231,7 @@ def add_linked_line_totals(
 
 
 @dataclass(frozen=True, slots=True)
-class _PassedLines:
+class _LinePassages:
     """Each item with each line of its chain, once. A line's key is its index in `states` << 32 | its number.
 
     `states` are pairs of a file and its separately counted state (0: none).
@@ -245,7 +247,7 @@ class _PassedLines:
         return file, key & _LOW_BITS, version
 
 
-def _find_passed_lines(connection: sqlite3.Connection, walk: _Walk) -> _PassedLines:
+def _find_passed_lines(connection: sqlite3.Connection, walk: _ChainNodes) -> _LinePassages:
     query = (
         f"SELECT fr.id, fr.line, fr.file, {STATE_OF_LINE} FROM frames fr"
         f" WHERE fr.file IS NOT NULL AND fr.line > 0 AND fr.id {IN_JSON}"
@@ -255,10 +257,12 @@ def _find_passed_lines(connection: sqlite3.Connection, walk: _Walk) -> _PassedLi
     for frame, line, *state in connection.execute(query, (walk.frames_json(),)):
         keys[frame] = (numbers.setdefault((state[0], state[1]), len(numbers)) << 32) | line
     key = keys[walk.frame]
-    return _PassedLines(*_distinct_pairs(walk.item[key >= 0], key[key >= 0]), list(numbers))
+    return _LinePassages(*_distinct_pairs(walk.item[key >= 0], key[key >= 0]), list(numbers))
 
 
-def _compute_line_totals(connection: sqlite3.Connection, items: Items, passed: _PassedLines) -> list[tuple[int, ...]]:
+def _compute_line_totals(
+    connection: sqlite3.Connection, items: StackTotals, passed: _LinePassages
+) -> list[tuple[int, ...]]:
     """Return rows of `_LINE_TOTALS`."""
     item, line = passed.item, passed.key
     boundaries, boundary = np.unique(items.boundary[item], return_inverse=True)
@@ -319,7 +323,7 @@ def _find_latest_calls(connection: sqlite3.Connection, group: Integers, calls: I
     return latest
 
 
-def rebuild_line_totals(connection: sqlite3.Connection, nodes: Nodes | None = None) -> None:
+def rebuild_line_totals(connection: sqlite3.Connection, nodes: NodeColumns | None = None) -> None:
     """Rebuild the totals that depend on frame locations, after frames have moved to other lines."""
     nodes = nodes or read_nodes(connection)
     for table in ("line_calls", "line_samples", "line_links", "readable_steps"):
@@ -328,7 +332,7 @@ def rebuild_line_totals(connection: sqlite3.Connection, nodes: Nodes | None = No
     add_linked_line_totals(connection, nodes)
 
 
-def _add_samples(connection: sqlite3.Connection, items: Items, passed: _PassedLines) -> None:
+def _add_samples(connection: sqlite3.Connection, items: StackTotals, passed: _LinePassages) -> None:
     """Store a few argument objects per line: first those with a shape, then those of the longest calls."""
     counted = "SELECT count(*) FROM line_samples WHERE file = ? AND line = ? AND version = ?"
     item, line = passed.item, passed.key
@@ -375,10 +379,10 @@ def distinct(values: Integers) -> Integers:
     return unique
 
 
-class _Walk:
+class _ChainNodes:
     """Every (item, node) of the items' chains as flat columns, with the node's frame."""
 
-    def __init__(self, nodes: Nodes, items: Items) -> None:
+    def __init__(self, nodes: NodeColumns, items: StackTotals) -> None:
         all_rows = np.arange(len(items.leaf))
         item = np.concatenate([all_rows, all_rows, all_rows])
         node = np.concatenate([items.leaf, items.python_leaf, items.site_leaf])
@@ -434,7 +438,9 @@ def _frame_id_count(connection: sqlite3.Connection) -> int:
     return highest + 1
 
 
-def _distinct_totals(item: Integers, key: Integers, items: Items) -> tuple[Integers, Integers, Integers, Integers]:
+def _distinct_totals(
+    item: Integers, key: Integers, items: StackTotals
+) -> tuple[Integers, Integers, Integers, Integers]:
     """Return the distinct keys with their calls, their latest run and its calls. Each item counts once per key."""
     item, key = _distinct_pairs(item, key)
     keys = distinct(key)
@@ -462,7 +468,7 @@ def _add_pairs(
     connection: sqlite3.Connection,
     table: str,
     ends: tuple[str, str],
-    items: Items,
+    items: StackTotals,
     item: Integers,
     left: Integers,
     right: Integers,

@@ -17,7 +17,7 @@ import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, SPAN_SIZE, json_list
 from framedex.index.file.values import duration_to_bucket, to_storable
-from framedex.index.write.aggregates import Items
+from framedex.index.write.aggregates import StackTotals
 from framedex.index.write.ffi import FfiWriter
 from framedex.index.write.stacks import ADD_TO_KIND, RECOMPUTE_KIND, StackRow, StackRows, intern_kind
 from framedex.index.write.tree import Integers
@@ -48,7 +48,7 @@ _LOW_BITS = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
+class _CallKind:
     """A row of `call_kinds`, with the leaves of its stack."""
 
     id: int
@@ -85,8 +85,8 @@ class CallWriter:
         self._stacks = stacks
         self._ffi = ffi
         self._stream_kinds: list[CallKind] = []
-        self._kinds: dict[tuple[int, int, int, int], _Kind] = {}  # (stack, boundary, thread, error)
-        self._kinds_by_id: dict[int, _Kind] = {}
+        self._kinds: dict[tuple[int, int, int, int], _CallKind] = {}  # (stack, boundary, thread, error)
+        self._kinds_by_id: dict[int, _CallKind] = {}
         self._kind_ids = np.zeros(0, np.int64)  # of the stream's kinds; 0: runs
         self._argument_ids = self._read_argument_ids()
         self._items: dict[tuple[int, int], list[int]] = {}
@@ -128,7 +128,7 @@ class CallWriter:
         found = dict(self._connection.execute(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", (json_list(ids),)))
         return [found[number] for number in ids]
 
-    def take_items(self) -> tuple[Items, list[tuple[int, int, int]]]:
+    def take_items(self) -> tuple[StackTotals, list[tuple[int, int, int]]]:
         """Return and clear the items and samples added since the previous call, by stack and boundary function."""
         rows = []
         for (stack, boundary), (kind, calls, duration, latest) in self._items.items():
@@ -136,7 +136,7 @@ class CallWriter:
             rows.append((stack, leaves.leaf, leaves.python_leaf, leaves.site_leaf, boundary, calls, duration, latest))
         rows.sort(key=lambda row: (row[0], row[4]))
         (run,) = self._connection.execute("SELECT run FROM captures WHERE id = ?", (self._capture,)).fetchone()
-        items, samples = Items.from_run_rows(run, rows), sorted(self._samples)
+        items, samples = StackTotals.from_run_rows(run, rows), sorted(self._samples)
         self._items, self._samples = {}, {}
         return items, samples
 
@@ -159,13 +159,13 @@ class CallWriter:
         ]
         self._kind_ids = np.concatenate([self._kind_ids, np.array(ids, np.int64)])
 
-    def _intern_kind(self, kind: CallKind, stack: StackRow) -> _Kind:
+    def _intern_kind(self, kind: CallKind, stack: StackRow) -> _CallKind:
         """Return the row of a kind with this stack, adding it if missing."""
         boundary, thread = self._boundaries[kind.function], self._threads[kind.thread]
         key = stack.id, boundary, thread, kind.error
         found = self._kinds.get(key)
         if found is None:
-            found = self._kinds[key] = _Kind(intern_kind(self._connection, self._capture, *key), stack, *key[1:])
+            found = self._kinds[key] = _CallKind(intern_kind(self._connection, self._capture, *key), stack, *key[1:])
             self._kinds_by_id[found.id] = found
         return found
 
@@ -186,7 +186,7 @@ class CallWriter:
         first = self._first + batch.first
         self._ffi.add_runs((first + row, join) for row, join in joined if join is not None)
 
-    def _join_run(self, stream_kind: int, argument: int) -> tuple[_Kind, int | None]:
+    def _join_run(self, stream_kind: int, argument: int) -> tuple[_CallKind, int | None]:
         """Return the kind and the join of a handler run."""
         kind = self._stream_kinds[stream_kind]
         (text,) = self.read_argument_texts(np.array([argument]))

@@ -17,7 +17,7 @@ from framedex.ffi.joins import BOUNDARY
 from framedex.index.file.values import to_storable
 from framedex.index.write import aggregates
 from framedex.index.write.calls import CallWriter
-from framedex.index.write.costs.activity import Activity
+from framedex.index.write.costs.activity import CaptureActivity
 from framedex.index.write.costs.callback_transfers import write_callback_transfers
 from framedex.index.write.costs.memory import write_memory
 from framedex.index.write.costs.transfers import TransferWriter
@@ -29,9 +29,9 @@ from framedex.index.write.programs import ProgramWriter
 from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.index.write.removal import delete_calls
 from framedex.index.write.stacks import LinkWriter, StackRows
-from framedex.index.write.tree import Tree
-from framedex.index.write.versions import OwnVersions, store_versions
-from framedex.model import BinaryId, CallBatch, Capture, Function, Stops, Thread
+from framedex.index.write.tree import StackTree
+from framedex.index.write.versions import ProgramFileVersions, store_versions
+from framedex.model import BinaryId, CallBatch, Capture, Function, StopReasons, Thread
 from framedex.model.metadata import Metadata
 
 if TYPE_CHECKING:
@@ -56,7 +56,12 @@ class CaptureWriter:
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, transaction: Transaction, tree: Tree, record: CaptureRecord, reserve: int
+        self,
+        connection: sqlite3.Connection,
+        transaction: Transaction,
+        tree: StackTree,
+        record: CaptureRecord,
+        reserve: int,
     ) -> None:
         """Begin in the caller's transaction; `reserve` is the maximum number of calls."""
         self._connection = connection
@@ -78,13 +83,13 @@ class CaptureWriter:
         self._first, self._reserved = self._reserve_first_ids(reserve)
         self._replace_builds()
         renamed = store_binaries(connection, record.binaries)
-        self._versions = OwnVersions(connection, record.began, record.source)
+        self._versions = ProgramFileVersions(connection, record.started_ns, record.source)
         self._frames = self._intern_frames(record.frames, renamed)
         self._ffi = FfiWriter(connection, tree, self.id, record.ffi, self._frames, self._versions)
         is_late = self._ffi.add_sites()
         self._stacks = StackRows(connection, tree, record.capture.stacks, self._frames)
         written = {frame for frames in self._frames for frame in frames} | self._ffi.frames
-        store_versions(connection, written, record.began, self._versions)
+        store_versions(connection, written, record.started_ns, self._versions)
         if is_late or renamed or (known is not None and not is_continued):
             aggregates.rebuild_totals(connection, tree.nodes)
 
@@ -137,7 +142,7 @@ class CaptureWriter:
             if self._call_writers is not None:
                 self._call_writers.extend(self._connection, self.id, record, self._ffi)
             written = {frame for frames in added_frames for frame in frames} | self._ffi.frames
-            store_versions(self._connection, written, record.began, self._versions)
+            store_versions(self._connection, written, record.started_ns, self._versions)
             self._connection.execute(
                 "UPDATE captures SET stacks = ? WHERE id = ?", (len(record.capture.stacks), self.id)
             )
@@ -146,7 +151,7 @@ class CaptureWriter:
     def finish(
         self,
         problems: Sequence[str] | None = None,
-        stops: Stops | None = None,
+        stops: StopReasons | None = None,
         signature: str | None = None,
         *,
         was_followed: bool = False,
@@ -160,7 +165,7 @@ class CaptureWriter:
             self._check_not_taken()
             if was_followed:
                 self._detach_from_unreturned()
-            activity = Activity.read(self._connection, self.id)
+            activity = CaptureActivity.read(self._connection, self.id)
             write_callback_transfers(self._connection, self.id, activity.kinds)
             write_memory(self._connection, self.id, activity)
             write_waits(self._connection, self.id, activity)
@@ -380,7 +385,7 @@ def thread_label(thread: Thread, main: object) -> str:
     return to_storable(f"{thread.name} ({thread.tid})" if thread.name else str(thread.tid))
 
 
-def _format_stops(stops: Stops) -> str | None:
+def _format_stops(stops: StopReasons) -> str | None:
     return json.dumps(asdict(stops)) if stops else None
 
 

@@ -15,12 +15,12 @@ from dataclasses import asdict
 from framedex.ffi import RunJoin, split_function
 from framedex.ffi.joins import BOUNDARY
 from framedex.index.file.values import to_storable
-from framedex.index.write.interning import Chains, add_recorded_names, intern_frames, intern_stacks
+from framedex.index.write.interning import StackLeaves, add_recorded_names, intern_frames, intern_stacks
 from framedex.index.write.records import FfiRecords, FrameRecord
 from framedex.index.write.stacks import intern_kind, recount_kinds
-from framedex.index.write.tree import Tree
-from framedex.index.write.versions import OwnVersions
-from framedex.model import Function, Join, MergeOutcome
+from framedex.index.write.tree import StackTree
+from framedex.index.write.versions import ProgramFileVersions
+from framedex.model import Function, MergeOutcome, SiteEvidence
 
 
 class FfiWriter:
@@ -33,11 +33,11 @@ class FfiWriter:
     def __init__(
         self,
         connection: sqlite3.Connection,
-        tree: Tree,
+        tree: StackTree,
         capture_id: int,
         records: FfiRecords,
         frames: Sequence[Sequence[int]],
-        versions: OwnVersions,
+        versions: ProgramFileVersions,
     ) -> None:
         self._connection = connection
         self._tree = tree
@@ -116,7 +116,7 @@ class FfiWriter:
         for key in join.sites:
             if key not in self._sites:
                 self._sites[key] = self._intern_site(key)
-        leaf = 0 if join.how is Join.AMBIGUOUS else self._sites[join.sites[0]][1]
+        leaf = 0 if join.how is SiteEvidence.AMBIGUOUS else self._sites[join.sites[0]][1]
         return self._intern_join(join), leaf
 
     def add_runs(self, runs: Iterable[tuple[int, int]]) -> None:
@@ -208,13 +208,13 @@ class FfiWriter:
             " FROM ffi_candidates x JOIN ffi_joins j ON j.id = x.join_id AND j.how <> ?"
             " JOIN ffi_runs r ON r.join_id = j.id JOIN call_rows c ON c.id = r.call JOIN call_kinds k ON k.id = c.kind"
             " JOIN stacks s ON s.id = k.stack JOIN nodes n ON n.id = s.leaf WHERE x.site = ?",
-            (Join.AMBIGUOUS.value, site),
+            (SiteEvidence.AMBIGUOUS.value, site),
         ).fetchall()
         changed: set[int] = set()
         for join, kind, capture, boundary, thread, error, *stack, handler in rows:
             native, python, outcome, is_truncated = stack
             site_leaf = self._tree.intern_leaf([handler], parent=leaf)
-            chains = Chains(native, python, site_leaf, MergeOutcome(outcome), bool(is_truncated))
+            chains = StackLeaves(native, python, site_leaf, MergeOutcome(outcome), bool(is_truncated))
             key = (intern_stacks(self._connection, [chains])[0], boundary, thread, error)
             target = intern_kind(self._connection, capture, *key)
             self._connection.execute(

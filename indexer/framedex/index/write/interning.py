@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.values import to_signed
-from framedex.index.write.records import FrameRecord, FunctionRecord, NamedBinary, NamesFrom
+from framedex.index.write.records import FrameRecord, FunctionRecord, NamedBinary, NameSource
 from framedex.model import BinaryId, Language, Location, MergeOutcome
 
 
@@ -35,7 +35,7 @@ def intern_frames(
     frames. Known frames of binaries in `renamed` are updated from these records.
     """
     distinct = dict.fromkeys(records)
-    locations = [record.location or record.found for record in distinct]
+    locations = [record.location or record.stored_location for record in distinct]
     locations += [record.function.location for record in distinct]
     files = intern_files(connection, {location.path for location in locations if location is not None})
     modules = _intern_modules(
@@ -55,7 +55,7 @@ def intern_frames(
 
 
 @dataclass(frozen=True, slots=True)
-class Chains:
+class StackLeaves:
     """A stack as leaves of the tree (0: none): the merged or native chain, the separate Python chain, and its site."""
 
     leaf: int
@@ -65,7 +65,7 @@ class Chains:
     is_truncated: bool
 
 
-def intern_stacks(connection: sqlite3.Connection, stacks: Sequence[Chains]) -> list[int]:
+def intern_stacks(connection: sqlite3.Connection, stacks: Sequence[StackLeaves]) -> list[int]:
     """Return the ids of these stacks, in their order, adding the new ones."""
     keys = [(each.leaf, each.python_leaf, each.site_leaf, each.outcome.value, each.is_truncated) for each in stacks]
     columns = ("leaf", "python_leaf", "site_leaf", "outcome", "is_truncated")
@@ -104,7 +104,7 @@ def _update_frames(connection: sqlite3.Connection, frames: Sequence[tuple[int, i
 
 def _intern_modules(connection: sqlite3.Connection, modules: Iterable[BinaryId]) -> dict[BinaryId, int]:
     ids = {}
-    store_binaries(connection, [NamedBinary(module, "", NamesFrom.NOTHING) for module in modules])
+    store_binaries(connection, [NamedBinary(module, "", NameSource.NOTHING) for module in modules])
     for module in modules:
         query = "SELECT id FROM modules WHERE path = ? AND build_id = ? AND fingerprint = ?"
         row = connection.execute(query, module).fetchone()
@@ -173,7 +173,7 @@ def _intern_frame(
     if module is None:
         query = "module IS NULL AND function = ? AND offset = ? AND recorded_line IS ?"
         query += " AND is_returning = ? AND recorded_file IS ?"
-        key: tuple[int | None, ...] = (function, offset, recorded_line, int(record.returning), file)
+        key: tuple[int | None, ...] = (function, offset, recorded_line, int(record.is_returning), file)
         if is_own:
             query, key = f"{query} AND version IS ?", (*key, version)
     else:
@@ -183,8 +183,8 @@ def _intern_frame(
         return int(row[0])
     # A new frame of a known function has to be located, too.
     connection.execute("INSERT OR IGNORE INTO unmatched VALUES (?)", (record.function.short_name,))
-    frame_columns = (function, module, offset, record.depth, int(record.depth > 0), int(record.returning))
-    location_values = location_columns(record.location or record.found, files)
+    frame_columns = (function, module, offset, record.depth, int(record.depth > 0), int(record.is_returning))
+    location_values = location_columns(record.location or record.stored_location, files)
     inserted = connection.execute(
         "INSERT INTO frames(function, module, offset, depth, inlined, is_returning, file, line, how, version,"
         " recorded_file, recorded_line) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -227,7 +227,7 @@ def delete_unused_names(connection: sqlite3.Connection, names: Iterable[str]) ->
 def read_binaries(connection: sqlite3.Connection) -> list[NamedBinary]:
     """Return the binaries of the frames, with the source of their names."""
     rows = connection.execute("SELECT path, build_id, fingerprint, content, named_from FROM modules ORDER BY id")
-    return [NamedBinary(BinaryId(*row[:3]), row[3], NamesFrom(row[4])) for row in rows]
+    return [NamedBinary(BinaryId(*row[:3]), row[3], NameSource(row[4])) for row in rows]
 
 
 def store_binaries(connection: sqlite3.Connection, named: Iterable[NamedBinary]) -> set[BinaryId]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from framedex.index.file.conventions import IN_JSON, json_item, json_list
 from framedex.index.write import aggregates
 from framedex.index.write.interning import intern_files, location_columns
-from framedex.index.write.records import FramePlacement, Placement
+from framedex.index.write.records import FramePlacement, FunctionPlacement
 from framedex.index.write.versions import store_indexed_blobs
 
 # Frames with a recorded file whose stored location differs from the new one: the given location, else the recorded
@@ -74,7 +74,7 @@ def locate_program_lines(connection: sqlite3.Connection, files: Mapping[str, str
 
 
 def write_placements(
-    connection: sqlite3.Connection, placements: Sequence[Placement], frames: Sequence[FramePlacement]
+    connection: sqlite3.Connection, placements: Sequence[FunctionPlacement], frames: Sequence[FramePlacement]
 ) -> None:
     """Store the locations of functions, and give them to their frames without a line of their own.
 
@@ -106,7 +106,9 @@ def _write_frame_location(connection: sqlite3.Connection, placed: FramePlacement
     ).rowcount
 
 
-def _write_placement(connection: sqlite3.Connection, placement: Placement, files: Mapping[str, int], own: str) -> int:
+def _write_placement(
+    connection: sqlite3.Connection, placement: FunctionPlacement, files: Mapping[str, int], own: str
+) -> int:
     """Store one placement, except for the frames in `own`, and return the number of moved frames."""
     where = location_columns(placement.location, files)
     connection.execute(

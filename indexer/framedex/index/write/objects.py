@@ -80,12 +80,12 @@ class ObjectWriter:
         )
         self._count += more
 
-    def _object_ids(self, places: Integers) -> Integers:
+    def _object_ids(self, numbers: Integers) -> Integers:
         """Return the ids of objects by their numbers in the capture."""
         ranges = np.array(self._ranges, np.int64).reshape(-1, 2)
         begins = np.cumsum(np.concatenate([[0], ranges[:, 1] - ranges[:, 0] + 1]))[:-1]
-        of_range = np.searchsorted(begins, places, side="right") - 1
-        found: Integers = ranges[of_range, 0] + places - begins[of_range]
+        of_range = np.searchsorted(begins, numbers, side="right") - 1
+        found: Integers = ranges[of_range, 0] + numbers - begins[of_range]
         return found
 
     def _intern_type(self, name: str) -> int:

@@ -11,13 +11,12 @@ from dataclasses import asdict
 
 import numpy as np
 
-from framedex.index.file.paths import is_user_file
 from framedex.index.file.values import to_storable
 from framedex.index.write.calls import CallWriter
-from framedex.index.write.interning import intern_files
-from framedex.index.write.records import CaptureRecord, KeptProgram
+from framedex.index.write.program_frames import OPS_OF_PROGRAM, ProgramFrameWriter
+from framedex.index.write.program_memory import delete_unused_memory, intern_program_memory, read_program_sizes
+from framedex.index.write.records import CaptureRecord, StoredProgram
 from framedex.index.write.tree import Integers
-from framedex.index.write.versions import intern_recorded_version
 from framedex.model import CallBatch, Program, ProgramFrame, ProgramOp
 from framedex.objects.table import parse_address
 
@@ -53,6 +52,7 @@ class ProgramWriter:
         self._argument_count = 0  # arguments of the stream so far
         self._text_ids: dict[str, int | None] = {}  # rows of `compile_texts`, by the name in the capture
         self._executables_by_address: dict[int, dict[int, int]] = {}  # address -> {creation time: object}
+        self._frames = ProgramFrameWriter(connection, record)
         self._read_executables()
 
     def register_batch(self, batch: CallBatch) -> None:
@@ -63,6 +63,7 @@ class ProgramWriter:
     def extend(self, record: CaptureRecord) -> None:
         """Continue with a capture that has more functions."""
         self._record = record
+        self._frames = ProgramFrameWriter(self._connection, record)
 
     def add(self, batch: CallBatch, kinds: Integers, calls: CallWriter) -> None:
         """Write the programs of a batch, whose calls and objects must be written.
@@ -89,10 +90,20 @@ class ProgramWriter:
         options = self._intern_kept_text(_string_argument(arguments_json, "compile_options.kept"), self._record.options)
         note = self._intern_kept_text(_string_argument(arguments_json, "jax.kept"), self._record.note)
         self._connection.execute(
-            "INSERT OR IGNORE INTO compilations(call, capture, program, executable, options, noted, problem)"
-            " VALUES (?, ?, ?, NULL, ?, ?, ?)",
-            (call, self._capture, program, options, note, problem),
+            "INSERT OR IGNORE INTO compilations(call, capture, program, executable, options, noted, problem, sizes,"
+            " memory) VALUES (?, ?, ?, NULL, ?, ?, ?, ?, ?)",
+            (
+                *(call, self._capture, program, options, note, problem),
+                read_program_sizes(_string_argument(arguments_json, "memory")),
+                self._find_memory(arguments_json),
+            ),
         )
+
+    def _find_memory(self, arguments_json: str) -> int | None:
+        """Return the row of the memory inside the program that a call made; None if unknown."""
+        name = _string_argument(arguments_json, "optimized.kept")
+        kept = None if name is None else self._record.memory(name)
+        return None if kept is None else intern_program_memory(self._connection, self._frames, kept)
 
     def _intern_kept_text(self, name: str | None, read: Callable[[str], str | None]) -> int | None:
         """Return the row of the text that the capture keeps under this name; None if missing."""
@@ -119,10 +130,10 @@ class ProgramWriter:
         kept_program = self._record.program(name)
         return (None, _MISSING_FILE_PROBLEM) if kept_program is None else (self._intern_program(kept_program), "")
 
-    def _intern_program(self, kept_program: KeptProgram) -> int:
+    def _intern_program(self, kept_program: StoredProgram) -> int:
         known = self._connection.execute("SELECT id FROM programs WHERE digest = ?", (kept_program.digest,)).fetchone()
         if known is not None:
-            self._store_file_versions(known[0])
+            self._frames.store_versions(OPS_OF_PROGRAM, int(known[0]))
             return int(known[0])
         program = kept_program.read()
         dropped = max(0, len({(op.frames[0], op.kind, op.name) for op in program.ops if op.frames}) - MAX_ROWS)
@@ -143,7 +154,7 @@ class ProgramWriter:
         ).lastrowid
         assert row is not None
         self._add_lines(row, program)
-        self._store_file_versions(row)
+        self._frames.store_versions(OPS_OF_PROGRAM, row)
         return row
 
     def _add_lines(self, program: int, content: Program) -> None:
@@ -156,7 +167,7 @@ class ProgramWriter:
             for pair in dict.fromkeys(zip(frames[1:], frames, strict=False)):
                 steps[pair] += count
         most_lines, most_steps = lines.most_common(MAX_ROWS), steps.most_common(MAX_ROWS)
-        frames_of = self._intern_frames(
+        frames_of = self._frames.intern(
             {frame for (frame, _), _ in most_lines} | {f for pair, _ in most_steps for f in pair}
         )
         ops = self._intern_ops({op for (_, op), _ in most_lines})
@@ -169,78 +180,12 @@ class ProgramWriter:
             [(frames_of[origin], frames_of[target], program, count) for (origin, target), count in most_steps],
         )
 
-    def _intern_frames(self, frames: Iterable[ProgramFrame]) -> dict[ProgramFrame, int]:
-        paths = {frame: to_storable(frame.path) for frame in frames}
-        files = intern_files(self._connection, paths.values())
-        keys = {frame: (files[path], frame.line, to_storable(frame.function)) for frame, path in paths.items()}
-        ids = {key: self._intern_frame(*key) for key in sorted(set(keys.values()))}
-        return {frame: ids[key] for frame, key in keys.items()}
-
-    def _intern_frame(
-        self, file: int, line: int, function: str, local_file: int | None = None, version: int | None = None
-    ) -> int:
-        """Return the row of a line in one version of its file, adding it if missing; `local_file` is the local file.
-
-        Without `local_file`, a row in any version counts, and a new row gets the recorded file.
-        """
-        query = "SELECT id FROM program_frames WHERE recorded_file = ? AND line = ? AND function = ?"
-        of_version = "" if local_file is None else f" AND version IS {'NULL' if version is None else version}"
-        known = self._connection.execute(query + of_version, (file, line, function)).fetchone()
-        if known is not None:
-            return int(known[0])
-        added = self._connection.execute(
-            "INSERT INTO program_frames(recorded_file, line, function, file, version) VALUES (?, ?, ?, ?, ?)",
-            (file, line, function, file if local_file is None else local_file, version),
-        ).lastrowid
-        assert added is not None
-        return added
-
     def _intern_ops(self, ops: Iterable[ProgramOp]) -> dict[ProgramOp, int]:
         keys = {op: (to_storable(op.name), to_storable(op.kind)) for op in ops}
         insert = "INSERT OR IGNORE INTO program_ops(name, kind) VALUES (?, ?)"
         self._connection.executemany(insert, sorted(set(keys.values())))
         query = "SELECT id FROM program_ops WHERE name = ? AND kind = ?"
         return {op: self._connection.execute(query, key).fetchone()[0] for op, key in keys.items()}
-
-    def _store_file_versions(self, program: int) -> None:
-        """Store the versions of the files that a program names, because its lines refer to those versions."""
-        frames = (
-            "SELECT frame FROM program_lines WHERE program = ?1 UNION SELECT origin FROM program_steps"
-            " WHERE program = ?1"
-        )
-        files = self._connection.execute(
-            "SELECT DISTINCT fr.file, f.path, fr.recorded_file, r.path FROM program_frames fr"
-            f" JOIN files f ON f.id = fr.file JOIN files r ON r.id = fr.recorded_file WHERE fr.id IN ({frames})",
-            (program,),
-        ).fetchall()
-        for file, path, recorded, recorded_path in files:
-            if is_user_file(recorded_path):
-                self._move_to_version(program, file, recorded, self._intern_version(recorded, recorded_path))
-            else:
-                version = self._intern_version(file, path)
-                self._connection.execute(
-                    f"UPDATE program_frames SET version = ?2 WHERE file = ?3 AND id IN ({frames})",
-                    (program, version, file),
-                )
-
-    def _intern_version(self, file: int, path: str) -> int | None:
-        return intern_recorded_version(self._connection, file, path, self._record.began, self._record.source(path))
-
-    def _move_to_version(self, program: int, file: int, recorded: int, version: int | None) -> None:
-        """Move the lines of a program to this version of a file. Lines of other programs stay unchanged."""
-        ends = (("program_lines", "frame"), ("program_steps", "origin"), ("program_steps", "target"))
-        frames = " UNION ".join(f"SELECT {column} FROM {table} WHERE program = ?1" for table, column in ends)
-        other_versions = self._connection.execute(
-            "SELECT id, line, function FROM program_frames"
-            f" WHERE id IN ({frames}) AND file = ?2 AND recorded_file = ?3 AND version IS NOT ?4",
-            (program, file, recorded, version),
-        ).fetchall()
-        for frame, line, function in other_versions:
-            new_frame = self._intern_frame(recorded, line, function, file, version)
-            for table, column in ends:
-                self._connection.execute(
-                    f"UPDATE {table} SET {column} = ? WHERE program = ? AND {column} = ?", (new_frame, program, frame)
-                )
 
     # Executables and their runs
 
@@ -348,10 +293,12 @@ def delete_unused_programs(connection: sqlite3.Connection) -> None:
     connection.execute(f"DELETE FROM compile_texts WHERE id NOT IN ({texts})")
     for table in ("program_lines", "program_steps"):
         connection.execute(f"DELETE FROM {table} WHERE program NOT IN (SELECT id FROM programs)")
+    delete_unused_memory(connection)
     connection.execute("DELETE FROM program_ops WHERE id NOT IN (SELECT op FROM program_lines)")
     connection.execute(
         "DELETE FROM program_frames WHERE id NOT IN (SELECT frame FROM program_lines UNION"
-        " SELECT origin FROM program_steps UNION SELECT target FROM program_steps)"
+        " SELECT origin FROM program_steps UNION SELECT target FROM program_steps UNION"
+        " SELECT frame FROM program_buffer_lines WHERE frame IS NOT NULL)"
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from framedex.ffi import FfiJoins
 from framedex.ffi.model import Signature
-from framedex.model import BinaryId, Capture, Language, Location, Program, Role
+from framedex.model import BinaryId, Capture, FrameRole, Language, Location, Program, ProgramMemory
 from framedex.releases import NO_ORIGIN, BinaryOrigin, Build
 
 
@@ -24,7 +24,7 @@ class FunctionRecord:
     """
 
     language: Language
-    role: Role
+    role: FrameRole
     name: str
     short_name: str
     symbol: str
@@ -42,9 +42,9 @@ class FrameRecord:
 
     `module` is the binary, None for Python frames. `depth` is 0 for the physical function and counts inwards. `offset`
     is the return address from the module's base, or the instruction's offset in Python code. `location` is as recorded,
-    and None unless the exact line is known. `returning` marks a Python frame that has ended. `line` is set for a Python
-    frame even if it has no file (`<string>`), and is 0 if unknown. `found` is the location that another index stored
-    for a frame without an exact location.
+    and None unless the exact line is known. `is_returning` marks a Python frame that has ended. `line` is set for a
+    Python frame even if it has no file (`<string>`), and is 0 if unknown. `stored_location` is the location that
+    another index stored for a frame without an exact location.
     """
 
     function: FunctionRecord
@@ -52,9 +52,9 @@ class FrameRecord:
     offset: int
     depth: int
     location: Location | None
-    returning: bool = False
+    is_returning: bool = False
     line: int = 0
-    found: Location | None = None
+    stored_location: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class FfiRecords:
     name_handler: Callable[[int], HandlerRecord | None] = _return_no_handler
 
 
-class NamesFrom(IntEnum):
+class NameSource(IntEnum):
     """The source of a binary's function names. A greater value is a better source."""
 
     NOTHING = 0
@@ -109,16 +109,24 @@ class NamedBinary(NamedTuple):
 
     id: BinaryId
     content: str
-    named_from: NamesFrom
+    name_source: NameSource
 
 
 @dataclass(frozen=True, slots=True)
-class KeptProgram:
+class StoredProgram:
     """A program kept in a capture: its digest, its size in bytes, and a function that reads it."""
 
     digest: str
     size: int
     read: Callable[[], Program]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMemory:
+    """An optimised program stored in a capture: its digest, and a function that reads the memory inside it."""
+
+    digest: str
+    read: Callable[[], ProgramMemory | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +151,13 @@ class CaptureRecord:
     """A capture without its calls, which follow in batches.
 
     `capture.path` is absolute. `frames[i]` are the logical frames, outermost first, of the capture's frame `i`.
-    `problems` are all sentences to store with the capture. `started` is Unix time in seconds. `began` is the same in
-    nanoseconds, None if only the folder has a time. `identity` identifies the run independently of its path (empty: its
-    path). `signature` changes when the capture grows. `ffi` has its FFI handler records, `builds` the recorded
+    `problems` are all sentences to store with the capture. `started` is Unix time in seconds. `started_ns` is the same
+    in nanoseconds, None if only the folder has a time. `identity` identifies the run independently of its path (empty:
+    its path). `signature` changes when the capture grows. `ffi` has its FFI handler records, `builds` the recorded
     components, and `binaries` the binaries of the native frames.
 
     `program` returns a program by its name in the calls, `options` its compile options as JSON, and `note` JAX's note
-    on it (`model.Noted`). `source` returns a recorded source file by its absolute path.
+    on it (`model.CompileNote`). `source` returns a recorded source file by its absolute path.
     """
 
     capture: Capture
@@ -161,16 +169,17 @@ class CaptureRecord:
     signature: str = ""
     ffi: FfiRecords = field(default_factory=FfiRecords)
     builds: Sequence[Build] = ()
-    began: int | None = None
+    started_ns: int | None = None
     binaries: Sequence[NamedBinary] = ()
-    program: Callable[[str], KeptProgram | None] = _return_none
+    program: Callable[[str], StoredProgram | None] = _return_none
+    memory: Callable[[str], StoredMemory | None] = _return_none
     options: Callable[[str], str | None] = _return_none
     note: Callable[[str], str | None] = _return_none
     source: Callable[[str], RecordedSource | None] = _return_none
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedPlace:
+class RecordedLine:
     """A stored frame with its recorded file and line. The file need not exist here.
 
     `first_line` is that of a Python code object, 0 for native frames.
@@ -190,7 +199,8 @@ class KnownCapture:
     """The stored data of a capture folder: its last path, and its state when it was read.
 
     `identity` identifies the run independently of its path. `signature` changes when it grows (see
-    `framedex.captures`). `reading` is the signature of an unfinished reading, None once the reading is complete.
+    `framedex.captures`). `unfinished_signature` is the signature of an unfinished reading, None once the reading is
+    complete.
     """
 
     id: int
@@ -198,11 +208,11 @@ class KnownCapture:
     identity: str
     signature: str
     calls: int
-    reading: str | None = None
+    unfinished_signature: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class FunctionPlacement:
     """The location of a function in source: its beginning, its last line (0: unknown), and other candidates."""
 
     function: int
@@ -215,16 +225,16 @@ class Placement:
 class UnplacedFunction:
     """A stored function to be located in source trees, with its id and its record.
 
-    `seen_at` is the exact location of one of its frames, None if no frame has one.
+    `seen_line` is the exact location of one of its frames, None if no frame has one.
     """
 
     id: int
     record: FunctionRecord
-    seen_at: Location | None
+    seen_line: Location | None
 
 
 @dataclass(frozen=True, slots=True)
-class OpenFrame:
+class UnresolvedFrame:
     """A stored native frame without an exact line, with its return address and one callee.
 
     `module` is its binary. `callee` is the demangled name of the next frame inward.
@@ -247,7 +257,7 @@ class FramePlacement:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class FrameTotals:
     """Counts of frames in the index: native frames with a name, an exact line or a definition, and Python frames.
 
     `native_frames` and `native_named` count physical frames. The counts of lines include inlined logical frames.

@@ -149,7 +149,7 @@ def store_release_map(connection: sqlite3.Connection, info: SourceMapInfo, relea
 
 def _source_map_values(info: SourceMapInfo) -> tuple[object, ...]:
     """Return the values of SOURCE_MAP_COLUMNS."""
-    return info.component, info.repository, info.commit, info.is_dirty, info.tool, info.is_nearest
+    return info.component, info.repository, info.commit, info.is_dirty, info.tool, info.is_nearest + info.is_unchanged
 
 
 def remove_map(connection: sqlite3.Connection, component: str) -> SourceMapInfo | None:

@@ -24,14 +24,14 @@ from framedex.index.file.values import build_location, to_storable, to_unsigned
 from framedex.index.write import locations, source_files
 from framedex.index.write.records import (
     FramePlacement,
+    FunctionPlacement,
     FunctionRecord,
-    OpenFrame,
-    Placement,
-    RecordedPlace,
+    RecordedLine,
     UnplacedFunction,
+    UnresolvedFrame,
 )
 from framedex.index.write.source_files import delete_definitions, mark_stale, replace_files
-from framedex.model import BinaryId, Definition, ExtractedFile, How, Language, Role, SourceMapInfo
+from framedex.model import BinaryId, Definition, ExtractedFile, FrameRole, Language, LocationEvidence, SourceMapInfo
 from framedex.path_resolution.files import PathRule
 from framedex.releases import BinaryOrigin
 
@@ -91,8 +91,8 @@ class SourceTables:
             for (path,) in self._rows(
                 "SELECT path FROM files WHERE id IN (SELECT file FROM frames WHERE how = ?"
                 " UNION SELECT file FROM functions WHERE how = ?)",
-                How.EXACT.value,
-                How.EXACT.value,
+                LocationEvidence.EXACT.value,
+                LocationEvidence.EXACT.value,
             )
         ]
 
@@ -116,7 +116,7 @@ class SourceTables:
         )
         return [path for (path,) in self._rows(query)]
 
-    def recorded_places(self, paths: Iterable[str]) -> list[RecordedPlace]:
+    def recorded_places(self, paths: Iterable[str]) -> list[RecordedLine]:
         """Return the frames that were recorded in these files."""
         rows = self._rows(
             "SELECT fr.id, fn.language, fn.name, fn.short_name, fn.first_line, f.path, fr.recorded_line FROM frames fr"
@@ -124,7 +124,7 @@ class SourceTables:
             f" WHERE f.path {IN_JSON} ORDER BY fr.id",
             json_list(paths),
         )
-        return [RecordedPlace(row[0], Language(row[1]), *row[2:7]) for row in rows]
+        return [RecordedLine(row[0], Language(row[1]), *row[2:7]) for row in rows]
 
     def replace_files(
         self, files: Sequence[ExtractedFile], roots: Mapping[str, str], source_map: int | None = None
@@ -271,7 +271,7 @@ class SourceTables:
             UnplacedFunction(
                 id=row[0],
                 record=_function_record(row[1:15]),
-                seen_at=build_location(row[15], row[16], How.EXACT),
+                seen_line=build_location(row[15], row[16], LocationEvidence.EXACT),
             )
             for row in rows
         ]
@@ -286,7 +286,7 @@ class SourceTables:
             for path, *columns in self._rows(DEFINITIONS_BY_NAME, short_name, language)
         ]
 
-    def inexact_frames(self, functions: Iterable[int]) -> list[OpenFrame]:
+    def inexact_frames(self, functions: Iterable[int]) -> list[UnresolvedFrame]:
         """Return the frames of these functions that have no exact line, once per callee."""
         rows = self._rows(
             "SELECT DISTINCT fr.id, fr.function, m.path, m.build_id, m.fingerprint, fr.offset, called.symbol"
@@ -298,7 +298,7 @@ class SourceTables:
             json_list(functions),
             Language.NATIVE.value,
         )
-        return [OpenFrame(row[0], row[1], BinaryId(*row[2:5]), to_unsigned(row[5]), row[6]) for row in rows]
+        return [UnresolvedFrame(row[0], row[1], BinaryId(*row[2:5]), to_unsigned(row[5]), row[6]) for row in rows]
 
     def find_definitions_with_calls(self, path: str) -> list[Definition]:
         """Return the functions of a file and its other callers, with their calls."""
@@ -326,7 +326,7 @@ class SourceTables:
         with translate_errors(self.path):
             locations.locate_recorded_frames(self.connection, placements)
 
-    def write_placements(self, placements: Sequence[Placement], frames: Sequence[FramePlacement] = ()) -> None:
+    def write_placements(self, placements: Sequence[FunctionPlacement], frames: Sequence[FramePlacement] = ()) -> None:
         """Store the locations of functions, and give them to their frames without a line of their own.
 
         `frames` are the frames whose calls were found. Exact lines stay.
@@ -342,7 +342,7 @@ def _function_record(row: Row) -> FunctionRecord:
     language, role, name, short_name, symbol, mangled, module, unit, first_line, path, line, how, *origin = row
     return FunctionRecord(
         language=Language(language),
-        role=Role(role),
+        role=FrameRole(role),
         name=name,
         short_name=short_name,
         symbol=symbol,

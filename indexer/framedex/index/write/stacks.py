@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from framedex.index.file.conventions import IN_JSON, MAX_SAMPLES, SPAN_SIZE, json_list
-from framedex.index.write.interning import Chains, intern_stacks
-from framedex.index.write.tree import Tree, expand_inlined_frames, write_chains
-from framedex.model import CallBatch, LinkHow, Stack
+from framedex.index.write.interning import StackLeaves, intern_stacks
+from framedex.index.write.tree import StackTree, expand_inlined_frames, write_chains
+from framedex.model import CallBatch, LinkEvidence, Stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,13 @@ class StackRows:
     """The rows of a capture's stacks, written on construction; `frames` is as for `expand_inlined_frames`."""
 
     def __init__(
-        self, connection: sqlite3.Connection, tree: Tree, stacks: Sequence[Stack], frames: Sequence[Sequence[int]]
+        self, connection: sqlite3.Connection, tree: StackTree, stacks: Sequence[Stack], frames: Sequence[Sequence[int]]
     ) -> None:
         self._connection = connection
         self._tree = tree
         self._frames = frames
         self._stacks: Sequence[Stack] = ()
-        self._chains: list[Chains] = []
+        self._chains: list[StackLeaves] = []
         self._rows: list[StackRow] = []
         self._rows_at_sites: dict[tuple[int, int], StackRow] = {}
         self.extend(stacks)
@@ -44,7 +44,7 @@ class StackRows:
         """Continue with more stacks; the known stacks come first in `stacks`."""
         leaf, frames = self._tree.intern_leaf, self._frames
         added = [
-            Chains(
+            StackLeaves(
                 leaf(expand_inlined_frames(stack.frames, frames)),
                 leaf(expand_inlined_frames(stack.python, frames)),
                 0,
@@ -77,7 +77,7 @@ class StackRows:
         frames = self._stacks[stack].frames
         return frames[0] if frames else None
 
-    def _write_rows(self, chains: Sequence[Chains]) -> list[StackRow]:
+    def _write_rows(self, chains: Sequence[StackLeaves]) -> list[StackRow]:
         ids = intern_stacks(self._connection, chains)
         return [
             StackRow(identifier, chain.leaf, chain.python_leaf, chain.site_leaf)
@@ -85,7 +85,7 @@ class StackRows:
         ]
 
 
-_HOW = [how.value for how in LinkHow]
+_HOW = [how.value for how in LinkEvidence]
 
 
 class LinkWriter:
@@ -97,7 +97,7 @@ class LinkWriter:
     def __init__(
         self,
         connection: sqlite3.Connection,
-        tree: Tree,
+        tree: StackTree,
         first: int,
         threads: Sequence[int],
         frames: Sequence[Sequence[int]],

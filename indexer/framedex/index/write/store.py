@@ -15,8 +15,8 @@ from types import TracebackType
 
 from framedex.index.file.conventions import RELEASED_FILES, Row
 from framedex.index.file.database import (
+    LockTimeout,
     OutdatedIndexError,
-    Patience,
     check_not_newer,
     check_version,
     connect_writing,
@@ -29,20 +29,20 @@ from framedex.index.file.database import (
 from framedex.index.file.log_space import check_free_space, checkpoint_log, remove_index, truncate_log
 from framedex.index.file.paths import LATEST_PROJECT_FOLDER, PROJECT_FOLDERS, build_project_moves, find_project_folder
 from framedex.index.file.schema import create_schema, drop_everything
-from framedex.index.file.seal import CHEAP_CHECKSUM_BYTES, Sealing
+from framedex.index.file.seal import CHEAP_CHECKSUM_BYTES, SealWriter
 from framedex.index.file.values import to_storable
 from framedex.index.write import sources
 from framedex.index.write.aggregates import rebuild_line_totals
 from framedex.index.write.calls import attach_batch_database
 from framedex.index.write.capture import CaptureWriter
 from framedex.index.write.interning import read_binaries
-from framedex.index.write.records import CaptureRecord, KnownCapture, NamedBinary, Totals
+from framedex.index.write.records import CaptureRecord, FrameTotals, KnownCapture, NamedBinary
 from framedex.index.write.removal import remove_captures
 from framedex.index.write.source_files import delete_definitions
-from framedex.index.write.tree import Tree
+from framedex.index.write.tree import StackTree
 from framedex.model import Language
 from framedex.model.locations import NEAREST_SUFFIX
-from framedex.path_resolution.moved_files import Move, Moves
+from framedex.path_resolution.moved_files import FolderMove, FolderMoves
 
 _KNOWN_CAPTURES = "SELECT id, path, identity, signature, calls, reading FROM captures"
 
@@ -54,9 +54,9 @@ class Store:
     writable. `patience` is the time to wait for another writer. Transactions may be nested: only the outermost commits.
     """
 
-    def __init__(self, path: Path, patience: Patience | None = None) -> None:
+    def __init__(self, path: Path, patience: LockTimeout | None = None) -> None:
         while True:
-            self._open(path, patience or Patience())
+            self._open(path, patience or LockTimeout())
             try:
                 with self.transaction():
                     if not self._was_replaced():
@@ -73,18 +73,18 @@ class Store:
             self.close()
 
     @classmethod
-    def open_any_version(cls, path: Path, patience: Patience) -> Store:
+    def open_any_version(cls, path: Path, patience: LockTimeout) -> Store:
         """Open an index of any version, to `clear` it."""
         store = cls.__new__(cls)
         store._open(path, patience)
         return store
 
-    def _open(self, path: Path, patience: Patience) -> None:
+    def _open(self, path: Path, patience: LockTimeout) -> None:
         self.path = path
-        self._patience = patience
+        self._lock_timeout = patience
         prepare_folder(path)
         self._existed_before = os.path.lexists(path)
-        self._seal = Sealing(path)
+        self._seal = SealWriter(path)
         self._max_sealed_bytes = CHEAP_CHECKSUM_BYTES
         try:
             self._connection = connect_writing(path, patience)
@@ -95,7 +95,7 @@ class Store:
         self.moved_from = None
         """The previous folder of its project, if the project was moved since the index was last opened."""
         self._depth = 0
-        self._tree: Tree | None = None
+        self._tree: StackTree | None = None
         self._data_version: int | None = None  # SQLite's `data_version`, which changes when others write
         self._is_new = False
         self._identity = file_identity(path)
@@ -182,7 +182,7 @@ class Store:
             if self._depth:
                 name = f"nested_{self._depth}"
                 begin, end, undo = (f"SAVEPOINT {name}", f"RELEASE {name}", f"ROLLBACK TO {name}")
-            self._patience.retry_while_locked(lambda: self._connection.execute(begin))
+            self._lock_timeout.retry_while_locked(lambda: self._connection.execute(begin))
             self._depth += 1
             try:
                 if self._depth == 1:
@@ -294,12 +294,12 @@ class Store:
         pages, size = (self._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas)
         return int(pages * size)
 
-    def read_project_moves(self) -> Moves:
+    def read_project_moves(self) -> FolderMoves:
         """Return the moves from the project's former folders to its present folder."""
         with translate_errors(self.path):
             return build_project_moves([path for (path,) in self._connection.execute(PROJECT_FOLDERS)])
 
-    def totals(self) -> Totals:
+    def totals(self) -> FrameTotals:
         """Return the counts of named and located frames."""
         query = (
             "SELECT coalesce(sum(NOT inlined), 0), coalesce(sum(NOT inlined AND symbol <> ''), 0),"
@@ -314,7 +314,7 @@ class Store:
                 f" JOIN files f ON f.id = fr.file WHERE fr.file IN ({RELEASED_FILES})"
             )
             released = self._connection.execute(in_maps).fetchone()
-        return Totals(*native, *python, *released)
+        return FrameTotals(*native, *python, *released)
 
     def begin_capture(self, record: CaptureRecord, reserve: int) -> CaptureWriter | None:
         """Begin to write a capture of at most `reserve` calls, replacing an older state of it.
@@ -326,7 +326,7 @@ class Store:
             known = self.known_capture(record.identity or str(record.capture.path))
             if known is not None and known.signature == record.signature != "":
                 return None
-            self._tree = self._tree or Tree(self._connection)
+            self._tree = self._tree or StackTree(self._connection)
             return CaptureWriter(self._connection, self.transaction, self._tree, record, reserve)
 
 
@@ -366,11 +366,11 @@ def update_project_paths(connection: sqlite3.Connection, path: Path) -> str | No
     connection.execute("INSERT INTO project_folders(path) VALUES (?)", (to_storable(here),))
     if known is None:
         return None
-    _update_paths(connection, Move(known[0], to_storable(here), is_whole=True))
+    _update_paths(connection, FolderMove(known[0], to_storable(here), is_whole=True))
     return str(known[0])
 
 
-def _update_paths(connection: sqlite3.Connection, move: Move) -> None:
+def _update_paths(connection: sqlite3.Connection, move: FolderMove) -> None:
     for table, column in _PATH_COLUMNS:
         inside = f"({column} = ?1 OR substr({column}, 1, length(?1) + 1) = ?1 || '/')"
         rows = connection.execute(f"SELECT DISTINCT {column} FROM {table} WHERE {inside}", (move.before,)).fetchall()

@@ -17,24 +17,24 @@ Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Nodes:
+class NodeColumns:
     """The parent and the frame of each node, by its id; node 0 is the root."""
 
     parent: Integers
     frame: Integers
 
 
-def read_nodes(connection: sqlite3.Connection) -> Nodes:
+def read_nodes(connection: sqlite3.Connection) -> NodeColumns:
     """Return the nodes of the index."""
     three: np.dtype[Any] = np.dtype((np.int64, 3))
     rows = np.fromiter(connection.execute("SELECT id, parent, frame FROM nodes"), three).reshape(-1, 3)
     parent, frame = np.zeros((2, int(np.max(rows[:, 0], initial=0)) + 1), np.int64)
     parent[rows[:, 0]] = rows[:, 1]
     frame[rows[:, 0]] = rows[:, 2]
-    return Nodes(parent, frame)
+    return NodeColumns(parent, frame)
 
 
-class Tree:
+class StackTree:
     """The tree of nodes: every stack is a path from the root, so common prefixes are stored once.
 
     It is read once, and stays valid until another process writes or a transaction is rolled back.
@@ -54,7 +54,7 @@ class Tree:
         self._new: list[tuple[int, int, int]] = []  # node, parent, frame
 
     @property
-    def nodes(self) -> Nodes:
+    def nodes(self) -> NodeColumns:
         """Return all written nodes."""
         return self._stored
 
@@ -89,7 +89,7 @@ class Tree:
             return
         added = np.array(self._new, np.int64)
         first = int(added[0, 0])
-        self._stored = Nodes(
+        self._stored = NodeColumns(
             np.concatenate([self._stored.parent[:first], added[:, 1]]),
             np.concatenate([self._stored.frame[:first], added[:, 2]]),
         )
@@ -148,7 +148,7 @@ class Tree:
         return depth
 
 
-def write_chains(tree: Tree, chains: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]) -> list[int]:
+def write_chains(tree: StackTree, chains: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]) -> list[int]:
     """Write the outer parts of recorded stacks, each with its innermost frame first, and return their nodes.
 
     `frames` is as for `expand_inlined_frames`.

@@ -31,7 +31,7 @@ def store_versions(
     connection: sqlite3.Connection,
     frames: Iterable[int],
     began: int | None,
-    own: OwnVersions,
+    own: ProgramFileVersions,
 ) -> None:
     """Store the recorded state of the files of these frames, for the frames with exact lines and their functions.
 
@@ -63,7 +63,7 @@ def store_versions(
             )
 
 
-class OwnVersions:
+class ProgramFileVersions:
     """The recorded states of the program's own Python files. Each frame belongs to one state."""
 
     def __init__(
@@ -143,36 +143,36 @@ def intern_recorded_version(
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class _FileState:
     """The state of a file, with its content; None if the content is unknown or not to be stored."""
 
     file: FileState
     text: bytes | None
 
 
-_UNKNOWN = _State(FileState(0, 0, ""), None)
+_UNKNOWN = _FileState(FileState(0, 0, ""), None)
 
 
 def _find_python_state(
     path: str, source: RecordedSource | None, began: int | None, functions: Iterable[tuple[str, int]]
-) -> _State | None:
+) -> _FileState | None:
     """Return the state of a Python file in which these functions, by name and first line, were recorded."""
     known = _read_present_state(path, began) if source is None else _find_recorded_state(source, path)
-    return _UNKNOWN if known and known.file.blob and _contradicts(functions, path, known, began) else known
+    return _UNKNOWN if known and known.file.blob and _lacks_functions(functions, path, known, began) else known
 
 
-def _find_recorded_state(source: RecordedSource, path: str) -> _State:
+def _find_recorded_state(source: RecordedSource, path: str) -> _FileState:
     """Return the state in a recording: by the stored text, else by the hash of its content."""
     text = source.read()
     if text is not None:
-        return _State(FileState(source.modified, len(text), blob_name(text)), text)
+        return _FileState(FileState(source.modified, len(text), blob_name(text)), text)
     present = read_stable(path)
     if present is None or not source.is_content(present.content):
         return _UNKNOWN
-    return _State(present.state(), None)
+    return _FileState(present.state(), None)
 
 
-def _read_present_state(path: str, until: int | None) -> _State | None:
+def _read_present_state(path: str, until: int | None) -> _FileState | None:
     """Return the present state of a file, unknown if it was modified after `until`; None if the file is missing."""
     present = read_stable(path)
     if present is None:
@@ -180,11 +180,11 @@ def _read_present_state(path: str, until: int | None) -> _State | None:
     if until is not None and present.modified > until:
         return _UNKNOWN
     is_stored = len(present.content) <= _MAX_TEXT_BYTES and is_user_file(path)
-    return _State(present.state(), present.content if is_stored else None)
+    return _FileState(present.state(), present.content if is_stored else None)
 
 
 def _intern_version(
-    connection: sqlite3.Connection, file: int, state: _State | None, *, is_own: bool = False
+    connection: sqlite3.Connection, file: int, state: _FileState | None, *, is_own: bool = False
 ) -> int | None:
     if state is None:
         return None
@@ -201,7 +201,7 @@ def _intern_version(
     return int(version)
 
 
-def _contradicts(functions: Iterable[tuple[str, int]], path: str, state: _State, began: int | None) -> bool:
+def _lacks_functions(functions: Iterable[tuple[str, int]], path: str, state: _FileState, began: int | None) -> bool:
     """Return whether a Python file that appeared after a recording began lacks these functions.
 
     Such a file may be of another version of its package, linked there by uv with an old modification time. A file may
@@ -226,6 +226,8 @@ def _can_begin(name: str, first_line: int, lines: Sequence[str]) -> bool:
     if name.startswith("<"):
         return first_line <= len(lines)
     text = lines[first_line - 1].lstrip() if 0 < first_line <= len(lines) else ""
+    if name == "inner" and "%timeit" in text:  # IPython's function around timed code of a notebook cell
+        return True
     return text.startswith("@") or re.match(rf"(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b", text) is not None
 
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from framedex.lazy import compiled_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import build_native_frame, find_source_spans, parts_of_match, text_columns
-from framedex.text_stacks.model import Format, Part, PartKind, Piece, TextFrame, TextStack
+from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextPart, TextStack
 
 _FRAME = compiled_on_use(
     r"(?P<pc>PC: )?@ +(?P<address>0x[0-9a-fA-F]{1,16}|[0-9a-f]{16})(?=\s|$)"
@@ -70,13 +70,13 @@ class AddressLines:
     def __init__(self) -> None:
         self._maps: tuple[_Map, ...] = ()  # from the last link
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the heading with the signal, or a frame."""
         if "@ " in line:
             if (addresses := _LIST.search(line)) is not None:
                 title = line[: addresses.start()].strip()
-                return Piece(
-                    Format.TCMALLOC,
+                return ParsedLine(
+                    StackFormat.TCMALLOC,
                     tuple(_listed_frames(number, addresses, self._maps)),
                     opening_title=title,
                     closing_title=title,
@@ -89,8 +89,8 @@ class AddressLines:
         if link is not None:
             found = islice(_MAP.finditer(link["map"]), _MAX_MAPS)
             self._maps = tuple(_Map(each[1], int(each[2], 16), int(each[3], 16)) for each in found)
-            return Piece(
-                Format.ABSL,
+            return ParsedLine(
+                StackFormat.ABSL,
                 tuple(_linked_frames(number, link, self._maps)),
                 opening_title=LINK_TITLE,
                 closing_title=LINK_TITLE,
@@ -99,19 +99,19 @@ class AddressLines:
         # glog prints a second heading below its first frame, which continues the same stack.
         if heading is None or (inside and "stack trace: ***" in line):
             return None
-        return Piece(Format.ABSL, opening_title=heading[0].strip())
+        return ParsedLine(StackFormat.ABSL, opening_title=heading[0].strip())
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return the frame with folly's location below the symbol."""
         start, end = text_columns(line)
-        if frame.format is not Format.GLOG or frame.place is not None or start < _MIN_INDENTATION:
+        if frame.format is not StackFormat.GLOG or frame.place is not None or start < _MIN_INDENTATION:
             return None
         source = find_source_spans(line, start, end)
         is_path = line.startswith(("/", "./", "../"), start)
         if not source or (not is_path and source[PartKind.PATH][0] != start):
             return None
         source[PartKind.PATH] = start, source[PartKind.PATH][1]
-        place = build_native_frame(Format.GLOG, number, line, (start, end), source)
+        place = build_native_frame(StackFormat.GLOG, number, line, (start, end), source)
         return replace(frame, last_line=number, end=end, parts=(*frame.parts, *place.parts), place=place.place)
 
     def belongs_to_stack(self, line: str) -> bool:
@@ -119,8 +119,8 @@ class AddressLines:
         return "stack trace: ***" in line or "@ ... and at least " in line
 
 
-def _parse_frame(number: int, match: re.Match[str], maps: Sequence[_Map]) -> Piece:
-    form = Format.ABSL if match["size"] and match["function"] else Format.GLOG
+def _parse_frame(number: int, match: re.Match[str], maps: Sequence[_Map]) -> ParsedLine:
+    form = StackFormat.ABSL if match["size"] and match["function"] else StackFormat.GLOG
     function = (match["function"] or "").rstrip()
     address = int(match["address"], 16)
     build_id, offset = _locate_address(address, maps)
@@ -138,24 +138,26 @@ def _parse_frame(number: int, match: re.Match[str], maps: Sequence[_Map]) -> Pie
         offset=offset,
         build_id=build_id,
     )
-    return Piece(form, (frame,), depends_on_values=bool(maps))
+    return ParsedLine(form, (frame,), depends_on_values=bool(maps))
 
 
 def _listed_frames(number: int, addresses: re.Match[str], maps: Sequence[_Map]) -> Iterator[TextFrame]:
     for match in _ADDRESS.finditer(addresses["addresses"]):
         start, end = (addresses.start("addresses") + column for column in match.span())
         yield replace(
-            _address_frame(Format.TCMALLOC, number, start, end, int(match[0], 16), maps), is_return_address=True
+            _address_frame(StackFormat.TCMALLOC, number, start, end, int(match[0], 16), maps), is_return_address=True
         )
 
 
 def _linked_frames(number: int, link: re.Match[str], maps: Sequence[_Map]) -> Iterator[TextFrame]:
     for match in _HEX.finditer(link["trace"]):
         start, end = (link.start("trace") + column for column in match.span())
-        yield _address_frame(Format.ABSL, number, start, end, int(match[0], 16), maps)
+        yield _address_frame(StackFormat.ABSL, number, start, end, int(match[0], 16), maps)
 
 
-def _address_frame(form: Format, number: int, start: int, end: int, address: int, maps: Sequence[_Map]) -> TextFrame:
+def _address_frame(
+    form: StackFormat, number: int, start: int, end: int, address: int, maps: Sequence[_Map]
+) -> TextFrame:
     """Return a frame that has only an address."""
     build_id, offset = _locate_address(address, maps)
     return TextFrame(
@@ -164,7 +166,7 @@ def _address_frame(form: Format, number: int, start: int, end: int, address: int
         start,
         number,
         end,
-        (Part(PartKind.ADDRESS, number, start, end),),
+        (TextPart(PartKind.ADDRESS, number, start, end),),
         language=Language.NATIVE,
         address=address,
         offset=offset,

@@ -30,7 +30,7 @@ from framedex.text_stacks.frames import (
     set_offset,
     strip_span,
 )
-from framedex.text_stacks.model import Format, PartKind, Piece, TextFrame
+from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame
 from framedex.text_stacks.readers.symbolized import is_symbol
 
 _AT = compiled_on_use(r"\) ?\[(?P<address>0x[0-9a-f]{1,16})\](?: (?P<function>\S.*))?$")
@@ -63,10 +63,14 @@ class BacktraceLines:
     state_attributes = ()
     triggers = ("  (in ", ")[0x", ") [0x", "0x00", "  0x", "\t0x", "Stack dump:")
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the frame on a line, or LLVM's heading."""
         if "0x" not in line:
-            return Piece(Format.BACKTRACE, opening_title="Stack dump") if line.startswith("Stack dump:") else None
+            return (
+                ParsedLine(StackFormat.BACKTRACE, opening_title="Stack dump")
+                if line.startswith("Stack dump:")
+                else None
+            )
         text = line.rstrip()
         frame = (
             _parse_sample_frame(number, text)
@@ -75,7 +79,7 @@ class BacktraceLines:
             or (_parse_bare_address(number, text) if inside else None)
         )
         is_inward = "  (in " in text  # the tree of `sample` is outermost first
-        return Piece(Format.BACKTRACE, (frame,), innermost_first=not is_inward) if frame is not None else None
+        return ParsedLine(StackFormat.BACKTRACE, (frame,), innermost_first=not is_inward) if frame is not None else None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a frame has one line."""
@@ -91,7 +95,7 @@ def parse_glibc_frame(number: int, text: str) -> TextFrame | None:
     bare = _BARE.match(text)
     if bare is not None:
         spans = {PartKind.MODULE: bare.span("module"), PartKind.ADDRESS: bare.span("address")}
-        frame = build_native_frame(Format.BACKTRACE, number, text, (bare.start("module"), bare.end()), spans)
+        frame = build_native_frame(StackFormat.BACKTRACE, number, text, (bare.start("module"), bare.end()), spans)
         return replace(frame, is_return_address=True)
     column = max(text.find(")[0x"), text.find(") [0x"))
     match = _AT.match(text, column) if column >= 0 and len(text) - column < _MAX_NAME_LENGTH else None
@@ -119,7 +123,7 @@ def parse_glibc_frame(number: int, text: str) -> TextFrame | None:
         spans[PartKind.NUMBER] = mark.span(mark.lastgroup)
         number_of_frame = int(mark[mark.lastgroup])
     frame = build_native_frame(
-        Format.BACKTRACE, number, text, (_first_column(spans), len(text)), spans, number=number_of_frame
+        StackFormat.BACKTRACE, number, text, (_first_column(spans), len(text)), spans, number=number_of_frame
     )
     frame = replace(frame, is_return_address=True)
     return add_offset(frame, place["offset"]) if place is not None else frame
@@ -131,7 +135,7 @@ def _parse_bare_address(number: int, text: str) -> TextFrame | None:
     if match is None:
         return None
     spans = {PartKind.ADDRESS: match.span("address")}
-    return replace(build_native_frame(Format.BACKTRACE, number, text, match.span(), spans), is_return_address=True)
+    return replace(build_native_frame(StackFormat.BACKTRACE, number, text, match.span(), spans), is_return_address=True)
 
 
 def _find_module_start(text: str, least: int, end: int) -> int:
@@ -157,7 +161,7 @@ def _parse_ucx_frame(number: int, text: str, counted: re.Match[str], column: int
         PartKind.PATH: (gap + 2, source[PartKind.PATH][1]),
     }
     bounds = counted.start("number"), len(text)
-    return build_native_frame(Format.BACKTRACE, number, text, bounds, spans, number=int(counted["number"]))
+    return build_native_frame(StackFormat.BACKTRACE, number, text, bounds, spans, number=int(counted["number"]))
 
 
 def _parse_sample_frame(number: int, text: str) -> TextFrame | None:
@@ -171,7 +175,7 @@ def _parse_sample_frame(number: int, text: str) -> TextFrame | None:
         PartKind(kind): match.span(kind) for kind, words in match.groupdict().items() if words and kind != "offset"
     }
     spans[PartKind.FUNCTION] = tree.end(), column
-    frame = build_native_frame(Format.BACKTRACE, number, text, (tree.end(), len(text)), spans)
+    frame = build_native_frame(StackFormat.BACKTRACE, number, text, (tree.end(), len(text)), spans)
     frame = replace(frame, is_return_address=True)
     return set_offset(frame, int(match["offset"], 16)) if match["offset"] else frame
 
@@ -218,7 +222,7 @@ def _parse_apple_frame(number: int, text: str) -> TextFrame | None:
     elif start < end or address.end("address") - address.start("address") < len("0x") + 16:
         return None
     frame = build_native_frame(
-        Format.BACKTRACE, number, text, (counted.start("number"), len(text)), spans, number=int(counted["number"])
+        StackFormat.BACKTRACE, number, text, (counted.start("number"), len(text)), spans, number=int(counted["number"])
     )
     frame = replace(frame, is_return_address=frame.number != 0)
     return set_offset(frame, offset) if offset is not None else frame
@@ -260,24 +264,24 @@ class SymbolLists:
         self._list = _List.SYMBOLS
         self._prefix = ""  # the prefix of every line, of an unknown log
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return a heading, or an entry below it."""
         text = line.rstrip()
         if _BEGIN in text:
             self._list, self._prefix = _List.SYMBOLS, text[: text.find(_BEGIN)]
-            return Piece(Format.TSL, opening_title=text[text.find(_BEGIN) :].strip())
+            return ParsedLine(StackFormat.TSL, opening_title=text[text.find(_BEGIN) :].strip())
         heading = _HEADING.search(text) if text.endswith(":") else None
         if heading is not None:
             self._list, self._prefix = _HEADINGS[heading[1]], text[: heading.start(1)]
-            return Piece(_FORMATS[self._list], opening_title=text.strip())
+            return ParsedLine(_FORMATS[self._list], opening_title=text.strip())
         if "At:" in text and (flat := self._parse_joined_lines(number, text)) is not None:
             return flat
         if not inside:
             return None
         if self._list is _List.SYMBOLS and _END in text:
-            return Piece(Format.TSL, closing_title=_BEGIN)
+            return ParsedLine(StackFormat.TSL, closing_title=_BEGIN)
         frame = self._parse_frame(number, text, len(self._prefix) if text.startswith(self._prefix) else 0)
-        return Piece(frame.format, (frame,)) if frame is not None else None
+        return ParsedLine(frame.format, (frame,)) if frame is not None else None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a frame has one line."""
@@ -287,12 +291,12 @@ class SymbolLists:
         """Return False: any other line ends the list."""
         return False
 
-    def _parse_joined_lines(self, number: int, text: str) -> Piece | None:
+    def _parse_joined_lines(self, number: int, text: str) -> ParsedLine | None:
         """Return all calls of a message whose lines a log has joined."""
         matches = _FLAT.finditer(text, text.find("At:"))
-        frames = [_build_python_frame(Format.CALLBACK, number, text, 0, match) for match in matches]
+        frames = [_build_python_frame(StackFormat.CALLBACK, number, text, 0, match) for match in matches]
         known = tuple(frame for frame in frames if frame is not None)
-        return Piece(Format.CALLBACK, known, opening_title="At:", closing_title="At:") if known else None
+        return ParsedLine(StackFormat.CALLBACK, known, opening_title="At:", closing_title="At:") if known else None
 
     def _parse_frame(self, number: int, text: str, begin: int) -> TextFrame | None:
         form = _FORMATS[self._list]
@@ -312,7 +316,9 @@ class SymbolLists:
         return build_native_frame(form, number, text, (start, end), {PartKind.FUNCTION: (start, end)})
 
 
-def _build_python_frame(form: Format, number: int, text: str, begin: int, match: re.Match[str]) -> TextFrame | None:
+def _build_python_frame(
+    form: StackFormat, number: int, text: str, begin: int, match: re.Match[str]
+) -> TextFrame | None:
     spans = {PartKind(kind): match.span(kind) for kind in match.groupdict()}
     path = spans.setdefault(PartKind.PATH, strip_span(text, begin, match.start()))  # all text before the call
     if not text[slice(*path)].endswith(_PYTHON):
@@ -322,8 +328,8 @@ def _build_python_frame(form: Format, number: int, text: str, begin: int, match:
 
 
 _FORMATS = {
-    _List.SYMBOLS: Format.TSL,
-    _List.DASHES: Format.BACKTRACE,
-    _List.CALLS: Format.CALLBACK,
-    _List.CALLERS: Format.TORCH,
+    _List.SYMBOLS: StackFormat.TSL,
+    _List.DASHES: StackFormat.BACKTRACE,
+    _List.CALLS: StackFormat.CALLBACK,
+    _List.CALLERS: StackFormat.TORCH,
 }

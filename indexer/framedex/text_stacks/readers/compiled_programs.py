@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from framedex.lazy import compiled_on_use
 from framedex.text_stacks.frames import text_columns
-from framedex.text_stacks.model import Format, Part, PartKind, Piece, Place, TextFrame
+from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextLocation, TextPart
 
 _TOKEN = compiled_on_use(
     r'\s*(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<alias>#\w+)|(?P<number>\d{1,9})(?!\d)|(?P<word>[A-Za-z_]\w*)|(?P<other>\S))'
@@ -35,7 +35,7 @@ class Node:
 
     kind: str
     text: str = ""
-    place: Place | None = None
+    place: TextLocation | None = None
     inner: tuple[Node, ...] = ()
 
 
@@ -55,19 +55,21 @@ class MlirText:
             end = text.find("\n", match.end())
             length = min(end - match.end() if end >= 0 else len(text), _MAX_LENGTH)
             self._aliases[match["name"]] = _Parser(text, match.end() + len("loc("), limit=length).location()
-        self._known: dict[str, list[Place]] = {}
+        self._known: dict[str, list[TextLocation]] = {}
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the locations on a line."""
         begins = line.strip(" {\r") if line.startswith("module") else None
         if "loc(" not in line:
             if '":' in line and (diagnostic := self._parse_diagnostic(number, line)) is not None:
-                return Piece(Format.MLIR, (diagnostic,))
+                return ParsedLine(StackFormat.MLIR, (diagnostic,))
             return (
-                Piece(Format.MLIR, opening_title=begins) if begins is not None and line.rstrip().endswith("{") else None
+                ParsedLine(StackFormat.MLIR, opening_title=begins)
+                if begins is not None and line.rstrip().endswith("{")
+                else None
             )
         frames = tuple(self._parse_frames(number, line))
-        return Piece(Format.MLIR, frames, opening_title=begins) if frames or inside else None
+        return ParsedLine(StackFormat.MLIR, frames, opening_title=begins) if frames or inside else None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a location has one line."""
@@ -103,7 +105,7 @@ class MlirText:
             return None
         return _build_mlir_frame((number, match.end(), parser.position), parser, node, places)
 
-    def _find_places(self, node: Node, depth: int) -> list[Place]:
+    def _find_places(self, node: Node, depth: int) -> list[TextLocation]:
         """Return the source locations of an MLIR location, innermost first."""
         if depth > _MAX_DEPTH:
             return []
@@ -119,24 +121,26 @@ class MlirText:
             return [place for each in node.inner for place in self._find_places(each, depth + 1)][:_MAX_CALLERS]
         return next((places for each in node.inner if (places := self._find_places(each, depth + 1))), [])
 
-    def _resolve_alias(self, name: str, depth: int) -> list[Place]:
+    def _resolve_alias(self, name: str, depth: int) -> list[TextLocation]:
         if name not in self._known:
             self._known[name] = []  # the result for a cycle of aliases
             self._known[name] = self._find_places(self._aliases.get(name, _UNKNOWN), depth + 1)
         return self._known[name]
 
 
-def _build_mlir_frame(span: tuple[int, int, int], parser: _Parser, node: Node, places: list[Place]) -> TextFrame:
+def _build_mlir_frame(
+    span: tuple[int, int, int], parser: _Parser, node: Node, locations: list[TextLocation]
+) -> TextFrame:
     number, start, end = span
     name = node.text if node.kind == "name" else ""
     return TextFrame(
-        Format.MLIR,
+        StackFormat.MLIR,
         *(number, start, number, end),
         tuple(parser.parts),
-        function=places[0].function,
-        place=places[0],
-        outward=tuple(places[1:]),
-        labels=(name,) if name and name != places[0].function else (),
+        function=locations[0].function,
+        place=locations[0],
+        outward=tuple(locations[1:]),
+        labels=(name,) if name and name != locations[0].function else (),
     )
 
 
@@ -151,7 +155,7 @@ class _Parser:
         self._end = min(len(text), position + limit)
         self._number = number
         self.position = position
-        self.parts: list[Part] = []
+        self.parts: list[TextPart] = []
 
     def location(self, depth: int = 0) -> Node:
         """Parse one location; `_UNKNOWN` if malformed."""
@@ -188,7 +192,7 @@ class _Parser:
             self._parse_number(None)
             if self._skip_text(":"):
                 self._parse_number(None)
-        return Node("file", place=Place(text, line, column) if line and text not in ("-", "") else None)
+        return Node("file", place=TextLocation(text, line, column) if line and text not in ("-", "") else None)
 
     def _parse_fused(self, depth: int) -> Node:
         if self._skip_text("<"):
@@ -229,7 +233,7 @@ class _Parser:
         return _TOKEN.match(self._text, self.position, self._end)
 
     def _add_part(self, kind: PartKind, token: re.Match[str], group: str) -> None:
-        self.parts.append(Part(kind, self._number, *token.span(group)))
+        self.parts.append(TextPart(kind, self._number, *token.span(group)))
 
 
 _ESCAPE = re.compile(rb"\\(?:([0-9a-fA-F]{2})|(.))", re.DOTALL)
@@ -258,19 +262,31 @@ _MOST_ROWS = 200_000  # with their numbers they take about 80 MB
 _LONGEST_TEXT = 4096
 
 
+_ALLOCATIONS_TITLE = compiled_on_use(r"\s*(?:Largest program allocations in \w+:|Peak buffers:)")
+_ALLOCATION_SIZE = compiled_on_use(r"\s*(?:\d+\. )?Size: (?P<size>[\d.]+\w*)")
+_ALLOCATION_BODY = compiled_on_use(
+    r"\s*(?:\d+\. Size:|Size:|Operator:|Shape:|Unpadded size:|XLA [Ll]abel:|Allocation type:|Buffer \d+:|=====|$)"
+)
+_OPERATOR = "Operator: op_name="
+
+
 class HloText:
-    """Parser of HLO modules; one object per text. Tables precede their references."""
+    """Parser of HLO modules, and of XLA's largest allocations when memory is exhausted; one object per text.
+
+    Tables precede their references.
+    """
 
     is_rare = False
-    state_attributes = ("_table",)
-    triggers = ("metadata={", "HloModule ", *_TABLES)
+    state_attributes = ("_table", "_allocation_size")
+    triggers = ("metadata={", "HloModule ", "Size: ", _OPERATOR, "program allocations in", "Peak buffers:", *_TABLES)
 
     def __init__(self) -> None:
         self._table = ""
+        self._allocation_size = ""
         self._texts: dict[tuple[str, int], str] = {}
         self._rows: dict[tuple[str, int], dict[str, int]] = {}
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the head of a module, a row of a table, or an instruction with a location."""
         found = self._parse_line(number, line, inside)
         return replace(found, depends_on_values=True) if found is not None else None
@@ -280,48 +296,55 @@ class HloText:
         return None
 
     def belongs_to_stack(self, line: str) -> bool:
-        """Whether the line is another line of a module."""
-        return _HLO_BODY.match(line) is not None
+        """Whether the line is another line of a module or of a list of allocations."""
+        return _HLO_BODY.match(line) is not None or _ALLOCATION_BODY.match(line) is not None
 
-    def _parse_line(self, number: int, line: str, inside: bool) -> Piece | None:
+    def _parse_line(self, number: int, line: str, inside: bool) -> ParsedLine | None:
         if line.startswith("HloModule "):
             self._table = ""
             self._texts.clear()
             self._rows.clear()
-            return Piece(Format.HLO, opening_title=line.partition(",")[0])
+            return ParsedLine(StackFormat.HLO, opening_title=line.partition(",")[0])
         if line.rstrip() in _TABLES:
             self._table = line.rstrip()
-            return Piece(Format.HLO)
+            return ParsedLine(StackFormat.HLO)
         if inside and self._table and line[:1].isdigit():
             return self._parse_row(number, line)
+        if _ALLOCATIONS_TITLE.match(line):
+            return ParsedLine(StackFormat.HLO, opening_title=line.strip().removesuffix(":"))
+        if inside and (size := _ALLOCATION_SIZE.match(line)):
+            self._allocation_size = size["size"]
+            return ParsedLine(StackFormat.HLO)
+        if inside and (start := line.find(_OPERATOR)) >= 0:
+            return self._parse_instruction(number, line, start, self._allocation_size)
         start = line.find("metadata={")
         return self._parse_instruction(number, line, start) if start >= 0 else None
 
-    def _parse_row(self, number: int, line: str) -> Piece | None:
+    def _parse_row(self, number: int, line: str) -> ParsedLine | None:
         match = _ROW.match(line.rstrip())
         if match is None:
             return None
         key = self._table, int(match["id"])
         if len(self._texts) + len(self._rows) >= _MOST_ROWS:
-            return Piece(Format.HLO)
+            return ParsedLine(StackFormat.HLO)
         if match["text"] is not None:
             self._texts[key] = unescape(match["text"][:_LONGEST_TEXT])
-            return Piece(Format.HLO)
+            return ParsedLine(StackFormat.HLO)
         self._rows[key] = {
             each["key"]: int(each["number"]) for each in _FIELD.finditer(match["fields"]) if each["number"]
         }
         place = self._find_location(int(match["id"])) if self._table == "FileLocations" else None
         return self._frame(number, line, [place] if place else self._chain_of_row(match), (), ())
 
-    def _chain_of_row(self, match: re.Match[str]) -> list[Place]:
+    def _chain_of_row(self, match: re.Match[str]) -> list[TextLocation]:
         return self._find_chain(int(match["id"])) if self._table == "StackFrames" else []
 
-    def _parse_instruction(self, number: int, line: str, start: int) -> Piece | None:
+    def _parse_instruction(self, number: int, line: str, start: int, label: str = "") -> ParsedLine | None:
         fields = {match["key"]: match for match in _FIELD.finditer(line, start)}
         texts = {key: unescape(match["text"]) for key, match in fields.items() if match["text"] is not None}
         numbers = {key: int(match["number"]) for key, match in fields.items() if match["number"]}
         parts = [
-            Part(kind, number, *fields[key].span(group))
+            TextPart(kind, number, *fields[key].span(group))
             for key, kind, group in (
                 ("op_name", PartKind.FUNCTION, "text"),
                 ("source_file", PartKind.PATH, "text"),
@@ -332,36 +355,41 @@ class HloText:
         ]
         places = self._find_chain(numbers.get("stack_frame_id", 0))
         if not places and texts.get("source_file") and numbers.get("source_line"):
-            places = [Place(texts["source_file"], numbers["source_line"], numbers.get("source_column", 0))]
-        labels = (texts["op_name"],) if texts.get("op_name") else ()
+            places = [TextLocation(texts["source_file"], numbers["source_line"], numbers.get("source_column", 0))]
+        labels = tuple(filter(None, (label, texts.get("op_name", ""))))
         return self._frame(number, line, places, tuple(sorted(parts, key=lambda part: part.start)), labels)
 
     def _frame(
-        self, number: int, line: str, places: list[Place], parts: tuple[Part, ...], labels: tuple[str, ...]
-    ) -> Piece:
-        if not places:
-            return Piece(Format.HLO)
+        self,
+        number: int,
+        line: str,
+        locations: list[TextLocation],
+        parts: tuple[TextPart, ...],
+        labels: tuple[str, ...],
+    ) -> ParsedLine:
+        if not locations:
+            return ParsedLine(StackFormat.HLO)
         name = _NAME.match(line.strip())
         start, end = text_columns(line)
         if name is not None:
-            parts = (Part(PartKind.LABEL, number, start + name.start("label"), start + name.end("label")), *parts)
+            parts = (TextPart(PartKind.LABEL, number, start + name.start("label"), start + name.end("label")), *parts)
         frame = TextFrame(
-            Format.HLO,
+            StackFormat.HLO,
             number,
             start,
             number,
             end,
             parts,
-            function=places[0].function,
-            place=places[0],
+            function=locations[0].function,
+            place=locations[0],
             labels=labels,
-            outward=tuple(places[1:]),
+            outward=tuple(locations[1:]),
         )
-        return Piece(Format.HLO, (frame,))
+        return ParsedLine(StackFormat.HLO, (frame,))
 
-    def _find_chain(self, identifier: int) -> list[Place]:
+    def _find_chain(self, identifier: int) -> list[TextLocation]:
         """Return the locations from a frame outwards. Cycles in a damaged table end the chain."""
-        places: list[Place] = []
+        places: list[TextLocation] = []
         seen: set[int] = set()
         while identifier not in seen and len(places) < _MAX_CALLERS:
             seen.add(identifier)
@@ -374,10 +402,10 @@ class HloText:
             identifier = row.get("parent_frame_id", 0) - 1
         return places
 
-    def _find_location(self, identifier: int) -> Place | None:
+    def _find_location(self, identifier: int) -> TextLocation | None:
         row = self._rows.get(("FileLocations", identifier))
         path = self._texts.get(("FileNames", row.get("file_name_id", 0))) if row else None
         if row is None or not path or not row.get("line"):
             return None
         function = self._texts.get(("FunctionNames", row.get("function_name_id", 0)), "")
-        return Place(path, row["line"], row.get("column", 0), function)
+        return TextLocation(path, row["line"], row.get("column", 0), function)

@@ -17,8 +17,8 @@ from dataclasses import replace
 from framedex.lazy import compiled_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import Margin, frame_of_match
-from framedex.text_stacks.model import Format, Part, PartKind, Piece, Place, TextFrame
-from framedex.text_stacks.readers.locations import PlacesInLines
+from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextLocation, TextPart
+from framedex.text_stacks.readers.locations import LocationsInText
 
 _HEADING = compiled_on_use(r"(?P<title>[A-Za-z_][\w.]*) +Traceback \(most recent call last\)$")
 _HEAD = compiled_on_use(
@@ -54,21 +54,21 @@ class IPythonText:
         self._margin = Margin()
         self._path = ""  # of the last frame, if an arrow below will mark its line
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return a heading, a frame, or the exception below the frames."""
         text = line.rstrip()
         if text.endswith("Traceback (most recent call last)"):
             heading = _HEADING.search(text)
             if heading is not None:
                 self._margin = Margin(line[: heading.start()])
-                return Piece(Format.IPYTHON, opening_title=heading["title"], innermost_first=False)
+                return ParsedLine(StackFormat.IPYTHON, opening_title=heading["title"], innermost_first=False)
         head = _HEAD.search(text) if inside or " In" in text or "File " in text or "<ipython" in text else None
         frame = self._parse_frame(number, text, head.start(), inside) if head is not None else None
         if frame is not None:
-            return Piece(Format.IPYTHON, (frame,), innermost_first=False)
+            return ParsedLine(StackFormat.IPYTHON, (frame,), innermost_first=False)
         start = self._margin.column_after(text) if inside else None
         if start is not None and _EXCEPTION.match(text, start):
-            return Piece(Format.IPYTHON, closing_title=text[start:])
+            return ParsedLine(StackFormat.IPYTHON, closing_title=text[start:])
         return None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
@@ -77,8 +77,8 @@ class IPythonText:
         arrow = _ARROW.match(line, start) if start is not None else None
         if arrow is None:
             return None
-        part = Part(PartKind.LINE, number, *arrow.span("line"))
-        place = Place(self._path, int(arrow["line"])) if int(arrow["line"]) else None
+        part = TextPart(PartKind.LINE, number, *arrow.span("line"))
+        place = TextLocation(self._path, int(arrow["line"])) if int(arrow["line"]) else None
         self._path = ""
         return replace(frame, last_line=number, end=arrow.end(), parts=(*frame.parts, part), place=place)
 
@@ -101,7 +101,7 @@ class IPythonText:
         if not inside:
             self._margin = Margin(text[:start])
         label = match.groupdict().get("label")
-        return frame_of_match(Format.IPYTHON, number, match, Language.PYTHON, labels=(label,) if label else ())
+        return frame_of_match(StackFormat.IPYTHON, number, match, Language.PYTHON, labels=(label,) if label else ())
 
 
 _RICH_HEADING = compiled_on_use(r"[╭┌+][─-]{2,} (?P<title>Traceback \(most recent call last\)) [─-]{2,}[╮┐+]")
@@ -126,14 +126,14 @@ class RichBoxes:
         self._rows: tuple[str, ...] = ()  # the rows of an incomplete frame
         self._first = 0  # the line of the first row
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the top of a box, a frame, or the exception below the box."""
         if "(most recent call last) " in line:
             heading = _RICH_HEADING.search(line)
             if heading is not None:
                 self._margin = Margin(line[: heading.start()])
                 self._rows = ()
-                return Piece(Format.RICH, opening_title=heading["title"], innermost_first=False)
+                return ParsedLine(StackFormat.RICH, opening_title=heading["title"], innermost_first=False)
         start = self._margin.column_after(line) if inside else None
         if start is None:
             return None
@@ -141,9 +141,9 @@ class RichBoxes:
         text = line[row.end() if row is not None else start :].rstrip().rstrip(_BORDERS)
         if row is not None:
             frame = self._parse_frame(number, text, row.end())
-            return Piece(Format.RICH, (frame,), innermost_first=False) if frame is not None else None
+            return ParsedLine(StackFormat.RICH, (frame,), innermost_first=False) if frame is not None else None
         self._rows = ()
-        return Piece(Format.RICH, closing_title=text) if _EXCEPTION.match(text) else None
+        return ParsedLine(StackFormat.RICH, closing_title=text) if _EXCEPTION.match(text) else None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a frame is parsed at its last row."""
@@ -176,7 +176,7 @@ def _parse_box_frame(number: int, text: str, shift: int, before: Sequence[str]) 
     match = _FRAME.match(whole) or (_NO_FILE.match(whole) if not before else None)
     if match is None:
         return None
-    frame = frame_of_match(Format.RICH, number, match, Language.PYTHON, shift=shift)
+    frame = frame_of_match(StackFormat.RICH, number, match, Language.PYTHON, shift=shift)
     if not before:
         return frame
     # Only the pieces on the last row become parts.
@@ -207,28 +207,30 @@ class PytestText:
 
     def __init__(self) -> None:
         self._margin = Margin()
-        self._places = PlacesInLines()
+        self._places = LocationsInText()
         self._function = ""  # the function whose source precedes the next location
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the heading of a test, or a location with its function."""
         text = line.rstrip()
         if text.endswith(" _") or text.endswith("__"):
             return self._parse_heading(line, text, inside)
         frames: tuple[TextFrame, ...] = ()
         if ": in " in text and (match := _SHORT.search(text)) is not None:
-            frames = (frame_of_match(Format.PYTEST, number, match, Language.PYTHON),)
+            frames = (frame_of_match(StackFormat.PYTEST, number, match, Language.PYTHON),)
         elif inside and (start := self._margin.column_after(text)) is not None:
             match = _LONG.match(text, start)
             if match is None:
                 return self._parse_places(number, line)
-            frames = (replace(frame_of_match(Format.PYTEST, number, match, Language.PYTHON), function=self._function),)
+            frames = (
+                replace(frame_of_match(StackFormat.PYTEST, number, match, Language.PYTHON), function=self._function),
+            )
         if not frames:
             return None
         self._function = ""
         if not inside:
             self._margin = Margin(line[: frames[0].start])
-        return Piece(Format.PYTEST, frames, innermost_first=False)
+        return ParsedLine(StackFormat.PYTEST, frames, innermost_first=False)
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a location has one line."""
@@ -244,12 +246,12 @@ class PytestText:
             self._function = definition["function"]
         return True
 
-    def _parse_places(self, number: int, line: str) -> Piece | None:
+    def _parse_places(self, number: int, line: str) -> ParsedLine | None:
         """Return the locations in the exception's text, which may have any form."""
         found = self._places.parse_line(number, line, inside=True)
-        return Piece(Format.PYTEST, found.frames, innermost_first=False) if found is not None else None
+        return ParsedLine(StackFormat.PYTEST, found.frames, innermost_first=False) if found is not None else None
 
-    def _parse_heading(self, line: str, text: str, inside: bool) -> Piece | None:
+    def _parse_heading(self, line: str, text: str, inside: bool) -> ParsedLine | None:
         """Return the name of a test between rules; None for the separator of two frames."""
         start = self._margin.column_after(line) if inside else None
         if start is not None and text.startswith("_ _ ", start):
@@ -260,4 +262,4 @@ class PytestText:
             return None
         self._margin = Margin(line[: heading.start()])
         self._function = ""
-        return Piece(Format.PYTEST, opening_title=heading["title"], innermost_first=False)
+        return ParsedLine(StackFormat.PYTEST, opening_title=heading["title"], innermost_first=False)

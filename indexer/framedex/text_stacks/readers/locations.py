@@ -12,7 +12,7 @@ from framedex.lazy import compiled_on_use
 from framedex.model import Language
 from framedex.plaintext import restore
 from framedex.text_stacks.frames import parts_of_match
-from framedex.text_stacks.model import Format, Part, PartKind, Piece, Place, TextFrame
+from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextLocation, TextPart
 from framedex.tracetext import HEADING
 
 # A local path, a source map path (`xla@5a9e73cbd925:xla/shape.cc`), or Python's name of a string (`<string>`).
@@ -44,10 +44,10 @@ class TraceText:
         self._function = ""
         self._language = Language.NATIVE
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the heading, the heading of a section, a frame, or another candidate for it."""
         if line == HEADING:
-            return Piece(Format.TRACE, opening_title=line)
+            return ParsedLine(StackFormat.TRACE, opening_title=line)
         if not inside:  # a copied excerpt may have no heading
             match = _LOCATED.match(line) if line[:4].lstrip()[:1].isdigit() else None
             return self._frame_piece(number, match) if match is not None else None
@@ -55,8 +55,8 @@ class TraceText:
             self._call = line
         if line.endswith(_SECTION) and not line.startswith(_VALUE):
             title = line.removesuffix(_SECTION)
-            return Piece(
-                Format.TRACE,
+            return ParsedLine(
+                StackFormat.TRACE,
                 opening_title=self._call if title == "frames" and self._call else title,
                 innermost_first=False,
             )
@@ -64,7 +64,11 @@ class TraceText:
         if match is not None:
             return self._frame_piece(number, match)
         match = _CANDIDATE.match(line)
-        return Piece(Format.TRACE, (self._build_frame(number, match, None),), innermost_first=False) if match else None
+        return (
+            ParsedLine(StackFormat.TRACE, (self._build_frame(number, match, None),), innermost_first=False)
+            if match
+            else None
+        )
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return the frame with its recorded source line, printed below it if the source changed since; else None."""
@@ -75,16 +79,18 @@ class TraceText:
         """Whether the line is a fact of the header."""
         return ": " in line[:40]
 
-    def _frame_piece(self, number: int, match: re.Match[str]) -> Piece:
+    def _frame_piece(self, number: int, match: re.Match[str]) -> ParsedLine:
         self._function = restore(match["function"])
         self._language = Language.PYTHON if match["language"] == "P" else Language.NATIVE
-        return Piece(Format.TRACE, (self._build_frame(number, match, int(match["number"])),), innermost_first=False)
+        return ParsedLine(
+            StackFormat.TRACE, (self._build_frame(number, match, int(match["number"])),), innermost_first=False
+        )
 
     def _build_frame(self, number: int, match: re.Match[str], position: int | None) -> TextFrame:
         groups = match.groupdict()
         path, offset = groups.get("path"), groups.get("address")
         return TextFrame(
-            Format.TRACE,
+            StackFormat.TRACE,
             number,
             len(match[0]) - len(match[0].lstrip()),
             number,
@@ -93,7 +99,7 @@ class TraceText:
             number=position,
             function=self._function,
             language=self._language,
-            place=Place(restore(path), int(match["line"])) if path else None,
+            place=TextLocation(restore(path), int(match["line"])) if path else None,
             module=restore(groups.get("module") or ""),
             offset=int(offset, 16) if offset else None,
             is_return_address=True,
@@ -108,14 +114,14 @@ _NO_PATH = compiled_on_use(r"""[\s"'`()<>\[\]{},;=|:]""")
 _MAX_PATH_LENGTH = 4096
 
 
-class PlacesInLines:
+class LocationsInText:
     """Parser of locations in any text. The least specific reader, so it is called last."""
 
     is_rare = False
     state_attributes = ()
     triggers = tuple(f".{suffix}:" for suffix in _SUFFIXES.split("|"))
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return every location on the line."""
         frames, before = [], 0
         for match in _TAIL.finditer(line):
@@ -127,7 +133,7 @@ class PlacesInLines:
                 continue
             frames.append(_build_place_frame(number, line, start, match))
             before = match.end()
-        return Piece(Format.PLAIN, tuple(frames)) if frames else None
+        return ParsedLine(StackFormat.PLAIN, tuple(frames)) if frames else None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a location has one line."""
@@ -140,8 +146,8 @@ class PlacesInLines:
 
 def _build_place_frame(number: int, line: str, start: int, match: re.Match[str]) -> TextFrame:
     end = match.start("line") - 1
-    parts = [Part(PartKind.PATH, number, start, end), Part(PartKind.LINE, number, *match.span("line"))]
+    parts = [TextPart(PartKind.PATH, number, start, end), TextPart(PartKind.LINE, number, *match.span("line"))]
     if match["column"]:
-        parts.append(Part(PartKind.COLUMN, number, *match.span("column")))
-    place = Place(line[start:end], int(match["line"]), int(match["column"] or 0))
-    return TextFrame(Format.PLAIN, number, start, number, match.end(), tuple(parts), place=place)
+        parts.append(TextPart(PartKind.COLUMN, number, *match.span("column")))
+    place = TextLocation(line[start:end], int(match["line"]), int(match["column"] or 0))
+    return TextFrame(StackFormat.PLAIN, number, start, number, match.end(), tuple(parts), place=place)

@@ -25,7 +25,7 @@ from framedex.text_stacks.frames import (
     parts_of_match,
     strip_span,
 )
-from framedex.text_stacks.model import Format, PartKind, Piece, TextFrame
+from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame
 from framedex.text_stacks.readers.symbolized import is_symbol
 
 _BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
@@ -53,22 +53,26 @@ class WindowsStacks:
     state_attributes = ()
     triggers = (".dll!", ".exe!", ".pyd!", ".sys!", ".DLL!", ".EXE!", "RetAddr")
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the heading of WinDbg's table, or a frame."""
         heading = _HEADING.search(line.rstrip()) if "RetAddr" in line else None
         if heading is not None:
-            return Piece(Format.WINDOWS, opening_title=heading[0])
+            return ParsedLine(StackFormat.WINDOWS, opening_title=heading[0])
         text = line.rstrip()
         if "!" not in line:
             nameless = _NAMELESS.search(text) if inside else None
-            return Piece(Format.WINDOWS, (_build_nameless_frame(number, nameless),)) if nameless is not None else None
+            return (
+                ParsedLine(StackFormat.WINDOWS, (_build_nameless_frame(number, nameless),))
+                if nameless is not None
+                else None
+            )
         match = _WINDBG.search(text) if inside else None
         match = match or _BINARY.search(text)
         frame = _frame(number, match) if match is not None else None
         # Further words beside the name make it a sentence.
         if frame is None or not is_symbol(frame.function):
             return None
-        return Piece(Format.WINDOWS, (frame,))
+        return ParsedLine(StackFormat.WINDOWS, (frame,))
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a frame has one line."""
@@ -80,7 +84,7 @@ class WindowsStacks:
 
 
 def _frame(number: int, match: re.Match[str]) -> TextFrame:
-    frame = frame_of_match(Format.WINDOWS, number, match, Language.NATIVE)
+    frame = frame_of_match(StackFormat.WINDOWS, number, match, Language.NATIVE)
     behind = _BEHIND_NAME.search(frame.function)
     name = frame.function[: behind.start()] if behind is not None else frame.function
     name = name[: _find_name_end(name)]
@@ -95,7 +99,7 @@ def _build_nameless_frame(number: int, match: re.Match[str]) -> TextFrame:
     """Return a frame with only an address, or an offset in a module without symbols."""
     value, position = int(match["address"].replace("`", ""), 16), match["position"]
     return TextFrame(
-        Format.WINDOWS,
+        StackFormat.WINDOWS,
         number,
         match.start(),
         number,
@@ -139,18 +143,18 @@ class MinidumpStacks:
     def __init__(self) -> None:
         self._margin = Margin()
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the heading of the crashed thread, or a frame of it or of a later thread."""
         text = line.rstrip()
         heading = _THREAD.search(text) if " (crashed)" in text else None
         if heading is not None:
             self._margin = Margin(line[: heading.start()])
-            return Piece(Format.MINIDUMP, opening_title=heading[0])
+            return ParsedLine(StackFormat.MINIDUMP, opening_title=heading[0])
         start = self._margin.column_after(text) if inside else None
         match = _FRAME.match(text, start) if start is not None else None
         if match is None:
             return None
-        return Piece(Format.MINIDUMP, (frame_of_match(Format.MINIDUMP, number, match, Language.NATIVE),))
+        return ParsedLine(StackFormat.MINIDUMP, (frame_of_match(StackFormat.MINIDUMP, number, match, Language.NATIVE),))
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a frame has one line, with registers below."""
@@ -177,17 +181,17 @@ class KernelTraces:
     state_attributes = ()
     triggers = ("Call Trace:", "Call trace:", "RIP: 00", " pc : ", " lr : ")
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return a heading, the failing instruction, or a frame."""
         text = line.rstrip()
         if text.endswith(("Call Trace:", "Call trace:")):
-            return Piece(Format.KERNEL, opening_title="Call trace")
+            return ParsedLine(StackFormat.KERNEL, opening_title="Call trace")
         if "+0x" not in text:
             return None
         match = _REGISTER.search(text) if " " in text and ("IP: " in text or " : " in text) else None
         if match is None and inside:
             match = _KERNEL_FRAME.search(text)
-        return Piece(Format.KERNEL, (_kernel_frame(number, match),)) if match is not None else None
+        return ParsedLine(StackFormat.KERNEL, (_kernel_frame(number, match),)) if match is not None else None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a frame has one line."""
@@ -201,7 +205,7 @@ class KernelTraces:
 def _kernel_frame(number: int, match: re.Match[str]) -> TextFrame:
     # Kernel names have no language, so they are never looked up: a function of the same name elsewhere is unrelated.
     unsure = match.groupdict().get("label") is not None
-    return frame_of_match(Format.KERNEL, number, match, labels=("may be no caller",) if unsure else ())
+    return frame_of_match(StackFormat.KERNEL, number, match, labels=("may be no caller",) if unsure else ())
 
 
 _LINE = compiled_on_use(r"(?:==|--|\*\*)(?:[\d:.]+ )?\d{1,10}(?:==|--|\*\*)(?: |$)")
@@ -215,7 +219,7 @@ class ValgrindLines:
     state_attributes = ()
     triggers = (" at 0x", " by 0x", *(f"{digit}== " for digit in range(10)))
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return a frame, or the title of the frames below."""
         start = line.find("==") if "==" in line else line.find("**")
         mark = _LINE.match(line, start) if start >= 0 else None
@@ -223,9 +227,9 @@ class ValgrindLines:
             return None
         match = _VALGRIND_FRAME.match(line, mark.end())
         if match is not None:
-            return Piece(Format.VALGRIND, (_valgrind_frame(number, line.rstrip(), start, match),))
+            return ParsedLine(StackFormat.VALGRIND, (_valgrind_frame(number, line.rstrip(), start, match),))
         title = line[mark.end() :].strip()
-        return Piece(Format.VALGRIND, opening_title=title) if title and "Sanitizer" not in title else None
+        return ParsedLine(StackFormat.VALGRIND, opening_title=title) if title and "Sanitizer" not in title else None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a frame has one line."""
@@ -249,4 +253,4 @@ def _valgrind_frame(number: int, text: str, begin: int, match: re.Match[str]) ->
             spans[PartKind.MODULE] = column + len("(in "), end - 1
             end = column
     spans[PartKind.FUNCTION] = strip_span(text, start, end)
-    return build_native_frame(Format.VALGRIND, number, text, (begin, len(text)), spans)
+    return build_native_frame(StackFormat.VALGRIND, number, text, (begin, len(text)), spans)

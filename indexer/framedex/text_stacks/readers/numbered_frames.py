@@ -20,10 +20,10 @@ from framedex.text_stacks.frames import (
     find_source_spans,
     parts_of_match,
 )
-from framedex.text_stacks.model import Format, Part, PartKind, Piece, Place, TextFrame
+from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextLocation, TextPart
 from framedex.text_stacks.readers.symbolized import (
     FORMS,
-    Head,
+    FrameHead,
     parse_boost_frame,
     parse_debugger_frame,
     parse_described_frame,
@@ -64,11 +64,11 @@ class NumberedLines:
         self._shows_locals = False  # whether gdb prints locals below each frame
         self._is_cut = False  # whether gdb continues the frame on the next line
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return a frame, the heading of a thread or a report, or the location of a UBSan error or a c10 exception."""
         found = self._parse_numbered(number, line, inside) if "#" in line or 'Source "' in line else None
         if found is not None:
-            self._shows_locals = found.format is Format.GDB
+            self._shows_locals = found.format is StackFormat.GDB
             self._is_cut = not line.rstrip().endswith((")", "<signal handler called>"))
             return found
         if _RAISED in line:
@@ -77,17 +77,17 @@ class NumberedLines:
             return _parse_runtime_error(number, line)
         report = _REPORT.search(line) if "Sanitizer: " in line else None
         if report is not None:
-            return Piece(Format.SANITIZER, opening_title=report[0].strip())
+            return ParsedLine(StackFormat.SANITIZER, opening_title=report[0].strip())
         # Further stacks of one report: allocation and deallocation.
         if " by thread " in line and _FURTHER.search(line):
-            return Piece(Format.SANITIZER, opening_title=line.strip())
+            return ParsedLine(StackFormat.SANITIZER, opening_title=line.strip())
         if "hread " in line[:12] and _THREAD.match(line):
-            return Piece(Format.LLDB if "#" in line[:12] else Format.GDB, opening_title=line.strip())
+            return ParsedLine(StackFormat.LLDB if "#" in line[:12] else StackFormat.GDB, opening_title=line.strip())
         return None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return the frame with a line wrapped by gdb. The location or the library ends it."""
-        is_wrapped = frame.format is Format.GDB and _indentation(line) >= 3
+        is_wrapped = frame.format is StackFormat.GDB and _indentation(line) >= 3
         if not is_wrapped or frame.place or frame.module or number - frame.first_line > _MAX_WRAPPED_LINES:
             return None
         text = line.rstrip()
@@ -103,7 +103,7 @@ class NumberedLines:
             return True
         return self._shows_locals and _indentation(line) >= 4
 
-    def _parse_numbered(self, number: int, line: str, inside: bool) -> Piece | None:
+    def _parse_numbered(self, number: int, line: str, inside: bool) -> ParsedLine | None:
         """Return the frame on a line, if any."""
         text = line.rstrip()
         match = _FRAME.search(text)
@@ -111,21 +111,21 @@ class NumberedLines:
             return self._parse_frame(number, text, match, inside)
         match = _COLON.search(text)
         if match is not None:
-            head = Head(_number_span(match), int(match["number"]), None, has_in=False, end=match.end())
+            head = FrameHead(_number_span(match), int(match["number"]), None, has_in=False, end=match.end())
             frame = parse_debugger_frame(head, number, text)
             frame = replace(frame, start=match.start("mark")) if frame is not None else None
         else:
             frame = parse_boost_frame(number, text) if "# " in text else None
         if frame is None and 'Source "' in text:
             frame = parse_described_frame(None, number, text, 0)
-        return Piece(frame.format, (frame,)) if frame is not None else None
+        return ParsedLine(frame.format, (frame,)) if frame is not None else None
 
-    def _parse_frame(self, number: int, text: str, match: re.Match[str], inside: bool) -> Piece | None:
+    def _parse_frame(self, number: int, text: str, match: re.Match[str], inside: bool) -> ParsedLine | None:
         begin, start = match.start("number") - 1, match.end()
         python = _PYTHON.match(text, begin) if text.startswith("Frame 0x", start) else None
         if python is not None:
             return _build_python_frame(number, text, python)
-        head = Head(
+        head = FrameHead(
             _number_span(match),
             int(match["number"]),
             match.span("address") if match["address"] else None,
@@ -143,11 +143,13 @@ class NumberedLines:
             frame = frame or form(head, number, text)
         if frame is not None:
             # backward-cpp prints the outermost frame, with the highest number, first.
-            return Piece(frame.format, (frame,), innermost_first=not text.startswith(("Object ", "Source "), start))
+            return ParsedLine(
+                frame.format, (frame,), innermost_first=not text.startswith(("Object ", "Source "), start)
+            )
         is_cut = arguments > 0 and text.endswith(",") and "=" in text[start + arguments :]
         if (head.address or inside or is_cut) and (arguments > 0 or text.startswith("<", start) or head.has_in):
-            return Piece(
-                Format.GDB, (_build_gdb_frame(head, number, text, (start, _name_end(text, start, arguments))),)
+            return ParsedLine(
+                StackFormat.GDB, (_build_gdb_frame(head, number, text, (start, _name_end(text, start, arguments))),)
             )
         return None
 
@@ -156,9 +158,9 @@ def _number_span(match: re.Match[str]) -> Span:
     return match.start("number") - 1, match.end("number")
 
 
-def _build_gdb_frame(head: Head, number: int, text: str, name: Span) -> TextFrame:
+def _build_gdb_frame(head: FrameHead, number: int, text: str, name: Span) -> TextFrame:
     spans = {**head.spans(), PartKind.FUNCTION: name}
-    frame = build_native_frame(Format.GDB, number, text, (head.begin, len(text)), spans, number=head.number)
+    frame = build_native_frame(StackFormat.GDB, number, text, (head.begin, len(text)), spans, number=head.number)
     # gdb prints return addresses, except for frame 0, where it stopped.
     return replace(frame, is_return_address=head.number != 0)
 
@@ -174,23 +176,23 @@ def _add_gdb_place(frame: TextFrame, number: int, text: str, start: int) -> Text
     at = column + 1 if column >= 0 else (indented - 1 if text.startswith("at ", indented) and not start else -1)
     if at >= start and (found := find_source_at_end(text)) is not None:
         path, line = (at + 4, found[1]), found[2].span(1)
-        pieces = [Part(PartKind.PATH, number, *path), Part(PartKind.LINE, number, *line)]
+        pieces = [TextPart(PartKind.PATH, number, *path), TextPart(PartKind.LINE, number, *line)]
         if found[2][2]:
-            pieces.append(Part(PartKind.COLUMN, number, *found[2].span(2)))
-        place = Place(text[slice(*path)], int(text[slice(*line)]), int(found[2][2] or 0))
+            pieces.append(TextPart(PartKind.COLUMN, number, *found[2].span(2)))
+        place = TextLocation(text[slice(*path)], int(text[slice(*line)]), int(found[2][2] or 0))
         return replace(frame, parts=(*frame.parts, *pieces), place=place if place.line else None)
     column = text.rfind(") from ")
     library = column + 1 if column >= 0 else (indented - 1 if text.startswith("from ", indented) and not start else -1)
     if library >= start and text[library + 6 :].strip() and not find_source_at_end(text):
-        part = Part(PartKind.MODULE, number, library + 6, len(text))
+        part = TextPart(PartKind.MODULE, number, library + 6, len(text))
         return replace(frame, parts=(*frame.parts, part), module=text[library + 6 :])
     return None
 
 
-def _build_python_frame(number: int, text: str, match: re.Match[str]) -> Piece:
-    place = Place(match["path"], int(match["line"]))
+def _build_python_frame(number: int, text: str, match: re.Match[str]) -> ParsedLine:
+    place = TextLocation(match["path"], int(match["line"]))
     frame = TextFrame(
-        Format.GDB,
+        StackFormat.GDB,
         *(number, match.start(), number, len(text)),
         parts_of_match(number, match),
         number=int(match["number"]),
@@ -198,7 +200,7 @@ def _build_python_frame(number: int, text: str, match: re.Match[str]) -> Piece:
         place=place,
         language=Language.PYTHON,
     )
-    return Piece(Format.GDB, (frame,))
+    return ParsedLine(StackFormat.GDB, (frame,))
 
 
 def _is_quoted(text: str, column: int) -> bool:
@@ -213,7 +215,7 @@ def _indentation(line: str) -> int:
     return blanks + 3 * line.count("\t", 0, blanks) if blanks < len(line) else 0
 
 
-def _parse_raised(number: int, text: str) -> Piece | None:
+def _parse_raised(number: int, text: str) -> ParsedLine | None:
     """Parse the location of a c10 exception in its heading: `Exception raised from f at /a.cpp:3 (most ...`."""
     begin = text.find(_RAISED)
     at = text.rfind(" at ", begin + len(_RAISED))
@@ -225,17 +227,17 @@ def _parse_raised(number: int, text: str) -> Piece | None:
         return None
     spans = {**source, PartKind.PATH: (at + len(" at "), source[PartKind.PATH][1]), PartKind.FUNCTION: function}
     bounds = function[0], len(text) - len(_FRAMES_FOLLOW)
-    frame = build_native_frame(Format.TORCH, number, text, bounds, spans)
-    return Piece(Format.TORCH, (frame,), opening_title=text[begin:at])
+    frame = build_native_frame(StackFormat.TORCH, number, text, bounds, spans)
+    return ParsedLine(StackFormat.TORCH, (frame,), opening_title=text[begin:at])
 
 
-def _parse_runtime_error(number: int, line: str) -> Piece | None:
+def _parse_runtime_error(number: int, line: str) -> ParsedLine | None:
     match = _RUNTIME_ERROR.search(line)
     if match is None:
         return None
-    place = Place(match["path"], int(match["line"]), int(match["column"]))
+    place = TextLocation(match["path"], int(match["line"]), int(match["column"]))
     frame = TextFrame(
-        Format.SANITIZER,
+        StackFormat.SANITIZER,
         number,
         match.start("path"),
         number,
@@ -244,4 +246,4 @@ def _parse_runtime_error(number: int, line: str) -> Piece | None:
         place=place,
         language=Language.NATIVE,
     )
-    return Piece(Format.SANITIZER, (frame,), opening_title=line.strip())
+    return ParsedLine(StackFormat.SANITIZER, (frame,), opening_title=line.strip())

@@ -22,12 +22,12 @@ from dataclasses import replace
 from framedex.lazy import compiled_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import Margin, add_place, frame_of_match
-from framedex.text_stacks.model import Format, Part, PartKind, Piece, TextFrame
+from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextPart
 
 _BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
 
 
-class _Pairs:
+class _LinePairs:
     """The common base: a margin, and a last frame whose location may be on the next line."""
 
     place: re.Pattern[str]
@@ -59,7 +59,7 @@ class _Pairs:
         return (line[start:].rstrip(), start) if start is not None else ("", 0)
 
 
-class GoPairs(_Pairs):
+class GoPairs(_LinePairs):
     """Parser of goroutine stacks; one object per text."""
 
     is_rare = True
@@ -78,7 +78,7 @@ class GoPairs(_Pairs):
     _creator = compiled_on_use(r"created by (?P<function>\S+)(?: in goroutine \d+)?$")
     _function = compiled_on_use(r" {0,2}(?P<function>[^\s(]\S*)$")
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the heading of a goroutine, or the function of a frame."""
         text = line.rstrip()
         heading = (
@@ -86,7 +86,7 @@ class GoPairs(_Pairs):
         )
         if heading is not None:
             self._begin(line, heading)
-            return Piece(Format.GO, opening_title=heading[0])
+            return ParsedLine(StackFormat.GO, opening_title=heading[0])
         text, start = self._own_text(line) if inside else ("", 0)
         if not text:
             return None
@@ -97,10 +97,10 @@ class GoPairs(_Pairs):
         if match is None:
             return None
         self._awaits_place = True
-        return Piece(Format.GO, (frame_of_match(Format.GO, number, match, shift=start),))
+        return ParsedLine(StackFormat.GO, (frame_of_match(StackFormat.GO, number, match, shift=start),))
 
 
-class RustPairs(_Pairs):
+class RustPairs(_LinePairs):
     """Parser of panics and captured backtraces; one object per text."""
 
     is_rare = True
@@ -127,18 +127,18 @@ class RustPairs(_Pairs):
         self._has_place = longer is not None
         return longer
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return a panic with its location, the heading of a backtrace, or the function of a frame."""
         panic = self._panic.search(line.rstrip()) if "panicked at " in line else None
         if panic is not None:
             self._begin(line, panic)
             self._panicked = panic[0]
-            frame = frame_of_match(Format.RUST, number, panic)
-            return Piece(Format.RUST, (frame,), opening_title=panic[0])
+            frame = frame_of_match(StackFormat.RUST, number, panic)
+            return ParsedLine(StackFormat.RUST, (frame,), opening_title=panic[0])
         heading = self._heading.search(line.rstrip()) if "backtrace:" in line or "BACKTRACE" in line else None
         if heading is not None:
             self._begin(line, heading)
-            return None if inside else Piece(Format.RUST, opening_title=self._panicked or heading[0])
+            return None if inside else ParsedLine(StackFormat.RUST, opening_title=self._panicked or heading[0])
         text, start = self._own_text(line) if inside else ("", 0)
         if not text:
             return None
@@ -146,11 +146,11 @@ class RustPairs(_Pairs):
         if match is None:
             return None
         self._awaits_place = True
-        frame = frame_of_match(Format.RUST, number, match, shift=start)
-        return Piece(Format.RUST, (replace(frame, function="") if frame.function == "<unknown>" else frame,))
+        frame = frame_of_match(StackFormat.RUST, number, match, shift=start)
+        return ParsedLine(StackFormat.RUST, (replace(frame, function="") if frame.function == "<unknown>" else frame,))
 
 
-class JuliaPairs(_Pairs):
+class JuliaPairs(_LinePairs):
     """Parser of error stacks, and of signal dumps, whose frames name C files too; one object per text."""
 
     is_rare = True
@@ -164,13 +164,13 @@ class JuliaPairs(_Pairs):
         super().__init__()
         self._is_of_signal = False
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the heading of a stack, or the function of a frame."""
         heading = self._heading.search(line.rstrip()) if "Stacktrace:" in line or "] signal " in line else None
         if heading is not None:
             self._begin(line, heading)
             self._is_of_signal = not heading[0].startswith("Stacktrace")
-            return Piece(Format.JULIA, opening_title=heading[0])
+            return ParsedLine(StackFormat.JULIA, opening_title=heading[0])
         text, start = self._own_text(line) if inside else ("", 0)
         if not text:
             return None
@@ -178,10 +178,10 @@ class JuliaPairs(_Pairs):
         if frame is None:
             return None
         self._awaits_place = frame.place is None and not self._is_of_signal
-        return Piece(Format.JULIA, (frame,))
+        return ParsedLine(StackFormat.JULIA, (frame,))
 
 
-class EuStackPairs(_Pairs):
+class EuStackPairs(_LinePairs):
     """Parser of eu-stack output for a process or a core file; one object per text."""
 
     is_rare = True
@@ -195,19 +195,19 @@ class EuStackPairs(_Pairs):
         r"(?: (?P<function>(?!- )\S.*?))?(?: - (?P<module>/.*|\[\w+\]))?$"
     )
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the heading of a thread, or the function of a frame."""
         heading = self._heading.search(line.rstrip()) if "TID " in line else None
         if heading is not None:
             self._begin(line, heading)
-            return Piece(Format.ELFUTILS, opening_title=heading[0])
+            return ParsedLine(StackFormat.ELFUTILS, opening_title=heading[0])
         text, start = self._own_text(line) if inside else ("", 0)
         match = self._frame.match(text)
         if match is None:
             return None
         self._awaits_place = True
-        frame = frame_of_match(Format.ELFUTILS, number, match, Language.NATIVE, shift=start)
-        return Piece(Format.ELFUTILS, (replace(frame, is_return_address=match["number"] != "0"),))
+        frame = frame_of_match(StackFormat.ELFUTILS, number, match, Language.NATIVE, shift=start)
+        return ParsedLine(StackFormat.ELFUTILS, (replace(frame, is_return_address=match["number"] != "0"),))
 
 
 _NUMBERED = compiled_on_use(r"\s*\[(?P<number>\d{1,6})\] (?P<function>\S.*)$")
@@ -223,28 +223,28 @@ def _julia_frame(number: int, text: str, start: int) -> TextFrame | None:
     numbered = _NUMBERED.match(text)
     if numbered is None:
         return None
-    frame = frame_of_match(Format.JULIA, number, numbered, shift=start)
+    frame = frame_of_match(StackFormat.JULIA, number, numbered, shift=start)
     place = _ON_THE_LINE.match(text, max(text.rfind(" at "), text.rfind(" @ "), 0))
     if place is not None:
-        return add_place(_named(frame, text[numbered.start("function") : place.start()]), number, place, start)
-    return _named(frame, numbered["function"])
+        return add_place(_with_name(frame, text[numbered.start("function") : place.start()]), number, place, start)
+    return _with_name(frame, numbered["function"])
 
 
 def _signal_frame(number: int, text: str, start: int) -> TextFrame | None:
     nameless = _NAMELESS.match(text)
     if nameless is not None:
-        return frame_of_match(Format.JULIA, number, nameless, Language.NATIVE, shift=start)
+        return frame_of_match(StackFormat.JULIA, number, nameless, Language.NATIVE, shift=start)
     at = text.rfind(" at ")
     name, place = text[:at], _OF_SIGNAL.match(text, max(at, 0))
     if place is None or at <= 0 or name[0].isspace() or name == "in expression starting":
         return None
     is_native = place["module"] is not None or place["path"].endswith(_NATIVE_FILES)
-    frame = frame_of_match(Format.JULIA, number, place, Language.NATIVE if is_native else None, shift=start)
-    part = Part(PartKind.FUNCTION, number, start, start + at)
+    frame = frame_of_match(StackFormat.JULIA, number, place, Language.NATIVE if is_native else None, shift=start)
+    part = TextPart(PartKind.FUNCTION, number, start, start + at)
     return replace(frame, start=start, function=name, parts=(part, *frame.parts))
 
 
-def _named(frame: TextFrame, text: str) -> TextFrame:
+def _with_name(frame: TextFrame, text: str) -> TextFrame:
     """Return the frame with the name at the start of a text, without argument types."""
     name = text[: text.find("(")] if text.find("(") > 0 else text
     pieces = tuple(
@@ -282,7 +282,7 @@ class AtLines:
     state_attributes = ()
     triggers = ("   at ", "\tat ")
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the frame on a line."""
         begin = _AT.search(line) if "at " in line else None
         if begin is None:
@@ -291,7 +291,7 @@ class AtLines:
         frame = _parse_java(number, text, shift) or _parse_v8(number, text, shift) or _parse_dotnet(number, text, shift)
         if frame is None:
             return None
-        return Piece(frame.format, (replace(frame, start=shift - len("at ")),))
+        return ParsedLine(frame.format, (replace(frame, start=shift - len("at ")),))
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a frame has one line."""
@@ -305,7 +305,7 @@ class AtLines:
 def _parse_java(number: int, text: str, shift: int) -> TextFrame | None:
     loaders = _LOADERS.match(text)
     match = _JAVA.match(text, loaders.end() if loaders is not None else 0)
-    return frame_of_match(Format.JAVA, number, match, shift=shift) if match is not None else None
+    return frame_of_match(StackFormat.JAVA, number, match, shift=shift) if match is not None else None
 
 
 def _parse_v8(number: int, text: str, shift: int) -> TextFrame | None:
@@ -317,14 +317,14 @@ def _parse_v8(number: int, text: str, shift: int) -> TextFrame | None:
         # Other formats print locations in the same words.
         if match is None or not _IS_SCRIPT.search(match["path"]):
             return None
-    return frame_of_match(Format.JAVASCRIPT, number, match, shift=shift)
+    return frame_of_match(StackFormat.JAVASCRIPT, number, match, shift=shift)
 
 
 def _parse_dotnet(number: int, text: str, shift: int) -> TextFrame | None:
     match = _DOTNET.match(text)
     if match is None or "." not in match["function"]:
         return None
-    return frame_of_match(Format.DOTNET, number, match, shift=shift)
+    return frame_of_match(StackFormat.DOTNET, number, match, shift=shift)
 
 
 _HEADING = compiled_on_use(r"(?:(?P<kind>Native|Java) frames: \(J=.*\)|# Problematic frame:)$")
@@ -348,16 +348,16 @@ class JvmErrors:
     def __init__(self) -> None:
         self._margin = Margin()
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return a heading, or a frame below it."""
         text = line.rstrip()
         heading = _HEADING.search(text) if text.endswith((")", "frame:")) and "rame" in text else None
         if heading is not None:
             self._margin = Margin(line[: heading.start()])
-            return Piece(Format.JVM_ERROR, opening_title=heading[0].partition(": (")[0].strip("# :"))
+            return ParsedLine(StackFormat.JVM_ERROR, opening_title=heading[0].partition(": (")[0].strip("# :"))
         start = self._margin.column_after(text) if inside else None
         frame = _frame(number, text, start) if start is not None else None
-        return Piece(Format.JVM_ERROR, (frame,)) if frame is not None else None
+        return ParsedLine(StackFormat.JVM_ERROR, (frame,)) if frame is not None else None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a frame has one line."""
@@ -374,10 +374,10 @@ def _frame(number: int, text: str, start: int) -> TextFrame | None:
     if native is None:
         nameless = _JVM_NAMELESS.match(text, start)
         if nameless is not None:
-            return frame_of_match(Format.JVM_ERROR, number, nameless, Language.NATIVE)
+            return frame_of_match(StackFormat.JVM_ERROR, number, nameless, Language.NATIVE)
         java = _COMPILED.match(text, start) or _INTERPRETED.match(text, start)
-        return frame_of_match(Format.JVM_ERROR, number, java) if java is not None else None
-    frame = frame_of_match(Format.JVM_ERROR, number, native, Language.NATIVE)
+        return frame_of_match(StackFormat.JVM_ERROR, number, java) if java is not None else None
+    frame = frame_of_match(StackFormat.JVM_ERROR, number, native, Language.NATIVE)
     # The number in brackets is an offset in the library.
     return replace(frame, address=None, offset=frame.address)
 
@@ -401,15 +401,19 @@ class ScriptLines:
     state_attributes = ()
     triggers = (":in `", ":in '", ".pl line ", ".pm line ", ".t line ", "(package:", "(dart:", ".dart:")
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the frame on a line."""
         if ":in " in line and (match := _RUBY.search(line.rstrip())) is not None:
-            return Piece(Format.RUBY, (frame_of_match(Format.RUBY, number, match),))
+            return ParsedLine(StackFormat.RUBY, (frame_of_match(StackFormat.RUBY, number, match),))
         if " line " in line and (match := _PERL.search(line.rstrip())) is not None:
-            return Piece(Format.PERL, (frame_of_match(Format.PERL, number, match),))
+            return ParsedLine(StackFormat.PERL, (frame_of_match(StackFormat.PERL, number, match),))
         if ("#" in line and "dart:" in line) or "(package:" in line:
             match = _DART.search(line.rstrip())
-            return Piece(Format.DART, (frame_of_match(Format.DART, number, match),)) if match is not None else None
+            return (
+                ParsedLine(StackFormat.DART, (frame_of_match(StackFormat.DART, number, match),))
+                if match is not None
+                else None
+            )
         return None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:

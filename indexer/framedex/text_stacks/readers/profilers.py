@@ -25,7 +25,7 @@ from framedex.text_stacks.frames import (
     parts_of_match,
     text_columns,
 )
-from framedex.text_stacks.model import Format, Part, PartKind, Piece, Place, TextFrame
+from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextLocation, TextPart
 
 _THREAD = compiled_on_use(r'Thread (?:0x)?[\da-fA-F]+ \([\w+ -]+\)(?:: ".*")?$')
 _FRAME = compiled_on_use(r" {4}(?P<function>\S.*?) \((?P<path>[^()]+?)(?::(?P<line>\d{1,9}))?\)$")
@@ -43,7 +43,7 @@ class PySpyText:
     def __init__(self) -> None:
         self._margin = Margin()
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the heading of a thread, or a frame below it."""
         begin = self._margin.column_after(line) if inside else None
         if begin is not None and line.startswith("    ", begin):
@@ -51,12 +51,12 @@ class PySpyText:
             if match is None:
                 return None
             is_python = match["path"].endswith(_PYTHON)
-            return Piece(Format.PY_SPY, (_build_py_spy_frame(number, match, is_python),))
+            return ParsedLine(StackFormat.PY_SPY, (_build_py_spy_frame(number, match, is_python),))
         start = len(line) - len(line.lstrip())
         if not line.startswith("Thread ", start) or _THREAD.match(line, start) is None:
             return None
         self._margin = Margin(line[:start])
-        return Piece(Format.PY_SPY, opening_title=line.strip())
+        return ParsedLine(StackFormat.PY_SPY, opening_title=line.strip())
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a frame has one line."""
@@ -81,7 +81,7 @@ def _build_py_spy_frame(number: int, match: re.Match[str], is_python: bool) -> T
 
 def _build_named_frame(number: int, match: re.Match[str], is_python: bool) -> TextFrame:
     return TextFrame(
-        Format.PY_SPY,
+        StackFormat.PY_SPY,
         number,
         match.start("function"),
         number,
@@ -110,13 +110,13 @@ class PySpyJson:
         self._thread = ""
         self._indent: int | None = None
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the beginning of a thread's frames, or of one frame."""
         match = _FIELD.match(line) if line[:1] == " " else None
         if match is None:
             return None
         if match["key"] == "frames":
-            return Piece(Format.PY_SPY_JSON, opening_title=f"Thread {self._thread}")
+            return ParsedLine(StackFormat.PY_SPY_JSON, opening_title=f"Thread {self._thread}")
         if match["key"] == "thread_name" and match["value"]:
             self._thread = match["value"].strip('"')
         if not inside or match["key"] != "name" or not match["value"]:
@@ -126,18 +126,18 @@ class PySpyJson:
         if len(match["indent"]) != self._indent:  # a local variable of the frame
             return None
         start, end = text_columns(line)
-        part = Part(PartKind.FUNCTION, number, match.start("value") + 1, match.end("value") - 1)
+        part = TextPart(PartKind.FUNCTION, number, match.start("value") + 1, match.end("value") - 1)
         frame = TextFrame(
-            Format.PY_SPY_JSON,
+            StackFormat.PY_SPY_JSON,
             number,
             start,
             number,
             end,
             (part,),
-            function=_decoded(match["value"]),
+            function=_decode_name(match["value"]),
             language=Language.PYTHON,
         )
-        return Piece(Format.PY_SPY_JSON, (frame,))
+        return ParsedLine(StackFormat.PY_SPY_JSON, (frame,))
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return the frame with the file or the line, which follow the name."""
@@ -146,11 +146,13 @@ class PySpyJson:
             return None
         longer = replace(frame, last_line=number, end=len(line.rstrip()))
         if match["key"] == "filename" and match["value"] and frame.place is None:
-            part = Part(PartKind.PATH, number, match.start("value") + 1, match.end("value") - 1)
-            return replace(longer, parts=(*frame.parts, part), place=Place(_decoded(match["value"]), 0))
+            part = TextPart(PartKind.PATH, number, match.start("value") + 1, match.end("value") - 1)
+            return replace(longer, parts=(*frame.parts, part), place=TextLocation(_decode_name(match["value"]), 0))
         if match["key"] == "line" and frame.place and not frame.place.line and (match["value"] or "").isdigit():
-            part = Part(PartKind.LINE, number, *match.span("value"))
-            return replace(longer, parts=(*frame.parts, part), place=Place(frame.place.path, int(match["value"])))
+            part = TextPart(PartKind.LINE, number, *match.span("value"))
+            return replace(
+                longer, parts=(*frame.parts, part), place=TextLocation(frame.place.path, int(match["value"]))
+            )
         return longer
 
     def belongs_to_stack(self, line: str) -> bool:
@@ -158,7 +160,7 @@ class PySpyJson:
         return self._indent is None or not line.startswith(" " * (self._indent - 4) + "]")
 
 
-def _decoded(text: str) -> str:
+def _decode_name(text: str) -> str:
     try:
         return str(json.loads(text))
     except ValueError:
@@ -198,7 +200,7 @@ class PerfScript:
         self._margin = Margin()
         self._waits = False  # whether the source line of the last frame may follow
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the frame on a line."""
         text = line.rstrip()
         if not text.endswith(("]", ")")) and "[0x" not in text:
@@ -208,11 +210,11 @@ class PerfScript:
         if match is not None and match.end("address") - tab - 1 == _PERF_WIDTH:
             self._margin = Margin(line[:tab])
             self._waits = True
-            return Piece(
-                Format.PERF,
+            return ParsedLine(
+                StackFormat.PERF,
                 (
                     add_offset(
-                        _drop_unknown_values(frame_of_match(Format.PERF, number, match)),
+                        _drop_unknown_values(frame_of_match(StackFormat.PERF, number, match)),
                         match["behind"] if match["function"] != _UNKNOWN else None,
                     ),
                 ),
@@ -222,9 +224,9 @@ class PerfScript:
         if match is None:
             return None
         self._waits = False
-        return Piece(
-            Format.STRACE,
-            (add_offset(_drop_unknown_values(frame_of_match(Format.STRACE, number, match)), match["behind"]),),
+        return ParsedLine(
+            StackFormat.STRACE,
+            (add_offset(_drop_unknown_values(frame_of_match(StackFormat.STRACE, number, match)), match["behind"]),),
         )
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
@@ -251,7 +253,7 @@ class BpfMaps:
         self._margin = Margin()
         self._frame = _BPF
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the beginning of a key, or a frame."""
         text = line.rstrip()
         if "@" in text or text.endswith(" from stack"):
@@ -260,11 +262,11 @@ class BpfMaps:
             if heading is not None:
                 self._margin = Margin(line[: heading.start()])
                 self._frame = _BPF if of_bpf else _MEMLEAK
-                return Piece(Format.BPF, opening_title=heading[0])
+                return ParsedLine(StackFormat.BPF, opening_title=heading[0])
         start = self._margin.column_after(text) if inside else None
         match = self._frame.match(text, start) if start is not None else None
         return (
-            Piece(Format.BPF, (_drop_unknown_values(frame_of_match(Format.BPF, number, match)),))
+            ParsedLine(StackFormat.BPF, (_drop_unknown_values(frame_of_match(StackFormat.BPF, number, match)),))
             if match is not None
             else None
         )

@@ -25,7 +25,7 @@ from framedex.text_stacks.frames import (
     set_offset,
     strip_span,
 )
-from framedex.text_stacks.model import Format, PartKind, TextFrame
+from framedex.text_stacks.model import PartKind, StackFormat, TextFrame
 
 _BUILD_ID = compiled_on_use(r" *\(BuildId: (?P<build_id>[0-9a-fA-F]{2,64})\)$")
 _OFFSET = compiled_on_use(r" ?\+ ?(?P<offset>0x[0-9a-fA-F]{1,16})\)")
@@ -48,7 +48,7 @@ _PADDED = len("0x") + 16
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class FrameHead:
     """The head of a numbered frame (`#3 0x7f12 in `); `span` is the number with its mark, `end` the column after it."""
 
     span: Span
@@ -68,7 +68,7 @@ class Head:
         return known if self.address is None else {**known, PartKind.ADDRESS: self.address}
 
 
-def _parse_sanitizer(head: Head, number: int, text: str) -> TextFrame | None:
+def _parse_sanitizer(head: FrameHead, number: int, text: str) -> TextFrame | None:
     """Parse `in f(int) /a.cc:3:4`, `f /a.cc:3 (lib+0x12)`, `in f (lib+0x12) (BuildId: ab)`."""
     start, end = head.end, len(text)
     spans = head.spans()
@@ -99,14 +99,14 @@ def _parse_sanitizer(head: Head, number: int, text: str) -> TextFrame | None:
     elif text.endswith(" <null>", start, end):
         end -= len(" <null>")
     spans[PartKind.FUNCTION] = start, end
-    frame = build_native_frame(Format.SANITIZER, number, text, (head.begin, len(text)), spans, number=head.number)
+    frame = build_native_frame(StackFormat.SANITIZER, number, text, (head.begin, len(text)), spans, number=head.number)
     # The sanitizers print return addresses minus one. LLVM, which pads addresses, prints return addresses.
     is_llvm = head.address is not None and head.address[1] - head.address[0] == _PADDED and not head.has_in
     frame = replace(frame, is_return_address=is_llvm and head.number != 0)
     return set_offset(frame, offset, build_id=build_id[1] if build_id else "") if offset and offset > 0 else frame
 
 
-def _parse_chromium(head: Head, number: int, text: str) -> TextFrame | None:
+def _parse_chromium(head: FrameHead, number: int, text: str) -> TextFrame | None:
     """Parse `0x55d0 base::f() [../../base/f.cc:12:3]`, or the name alone."""
     if head.address is None or head.has_in:
         return None
@@ -119,11 +119,11 @@ def _parse_chromium(head: Head, number: int, text: str) -> TextFrame | None:
     elif not is_symbol(text[head.end :]) or " (" in text[head.end :]:
         return None
     spans[PartKind.FUNCTION] = strip_span(text, head.end, end)
-    frame = build_native_frame(Format.SANITIZER, number, text, (head.begin, len(text)), spans, number=head.number)
+    frame = build_native_frame(StackFormat.SANITIZER, number, text, (head.begin, len(text)), spans, number=head.number)
     return replace(frame, is_return_address=head.number != 0)
 
 
-def _parse_coredumpctl(head: Head, number: int, text: str) -> TextFrame | None:
+def _parse_coredumpctl(head: FrameHead, number: int, text: str) -> TextFrame | None:
     """Parse `0x00007f12 raise (libc.so.6 + 0x3bfb2)`, or `0x00007f12 raise (libc.so.6)` of old versions."""
     if head.address is None or head.has_in or not text.endswith(")"):
         return None
@@ -137,12 +137,14 @@ def _parse_coredumpctl(head: Head, number: int, text: str) -> TextFrame | None:
     spans = head.spans()
     spans[PartKind.FUNCTION] = strip_span(text, head.end, column)
     spans[PartKind.MODULE] = column + 1, plus.start() if plus is not None else len(text) - 1
-    frame = build_native_frame(Format.COREDUMPCTL, number, text, (head.begin, len(text)), spans, number=head.number)
+    frame = build_native_frame(
+        StackFormat.COREDUMPCTL, number, text, (head.begin, len(text)), spans, number=head.number
+    )
     frame = replace(frame, is_return_address=head.number != 0)
     return set_offset(frame, int(plus["offset"], 16)) if frame.module and plus is not None else frame
 
 
-def _parse_torch(head: Head, number: int, text: str) -> TextFrame | None:
+def _parse_torch(head: FrameHead, number: int, text: str) -> TextFrame | None:
     """Parse `f(int) + 0x1a (0x7f12 in /lib/libc10.so)`, or `f(int) from /a.cpp:12` with line tables."""
     column = text.rfind(" (0x", head.end)
     plus = text.rfind(" + ", head.end, column) if column >= 0 else -1
@@ -152,7 +154,7 @@ def _parse_torch(head: Head, number: int, text: str) -> TextFrame | None:
         spans[PartKind.FUNCTION] = head.end, plus
         spans[PartKind.ADDRESS] = match.span("address")
         spans[PartKind.MODULE] = match.span("module")
-        frame = build_native_frame(Format.TORCH, number, text, (head.begin, len(text)), spans, number=head.number)
+        frame = build_native_frame(StackFormat.TORCH, number, text, (head.begin, len(text)), spans, number=head.number)
         frame = replace(frame, is_return_address=True)
         return add_offset(frame, match["behind"]) if match["behind"].startswith("0x") else frame
     column = text.rfind(" from ", head.end)
@@ -163,7 +165,7 @@ def _parse_torch(head: Head, number: int, text: str) -> TextFrame | None:
     if path != "??" and ("." not in path or PartKind.COLUMN in source or source[PartKind.PATH][0] != column + 6):
         return None
     frame = build_native_frame(
-        Format.TORCH,
+        StackFormat.TORCH,
         *(number, text, (head.begin, len(text))),
         {**spans, **source, PartKind.FUNCTION: (head.end, column)},
         number=head.number,
@@ -171,7 +173,7 @@ def _parse_torch(head: Head, number: int, text: str) -> TextFrame | None:
     return replace(frame, language=Language.PYTHON) if path.endswith(".py") else frame
 
 
-def _parse_tombstone(head: Head, number: int, text: str) -> TextFrame | None:
+def _parse_tombstone(head: FrameHead, number: int, text: str) -> TextFrame | None:
     """Parse `pc 0000000000012345  /system/lib64/libc.so (abort+164) (BuildId: ab)`."""
     pc = _PC.match(text, head.end)
     if pc is None:
@@ -192,11 +194,11 @@ def _parse_tombstone(head: Head, number: int, text: str) -> TextFrame | None:
             spans[PartKind.FUNCTION] = column + 1, plus
         end = column - 1
     spans[PartKind.MODULE] = strip_span(text, pc.end(), end)
-    frame = build_native_frame(Format.TOMBSTONE, number, text, (head.begin, len(text)), spans, number=head.number)
+    frame = build_native_frame(StackFormat.TOMBSTONE, number, text, (head.begin, len(text)), spans, number=head.number)
     return set_offset(frame, int(pc["offset"], 16), build_id=build_id[1] if build_id else "")
 
 
-def parse_debugger_frame(head: Head, number: int, text: str) -> TextFrame | None:
+def parse_debugger_frame(head: FrameHead, number: int, text: str) -> TextFrame | None:
     """Parse the text after `frame #N: `, of lldb or PyTorch."""
     address = _ADDRESS.match(text, head.end)
     if address is None or text.startswith(" + ", address.end()):
@@ -223,7 +225,7 @@ def parse_debugger_frame(head: Head, number: int, text: str) -> TextFrame | None
             labels.append("inlined")
         start = inlined + len(_INLINED) if inlined >= 0 else tick + 1
         spans[PartKind.FUNCTION] = start, _find_name_end(text, start, end)
-    frame = build_native_frame(Format.LLDB, number, text, (head.begin, len(text)), spans, number=head.number)
+    frame = build_native_frame(StackFormat.LLDB, number, text, (head.begin, len(text)), spans, number=head.number)
     return replace(frame, is_return_address=head.number != 0, labels=tuple(labels[::-1]))
 
 
@@ -260,11 +262,13 @@ def parse_boost_frame(number: int, text: str) -> TextFrame | None:
     address = _ADDRESS.match(text, start)
     is_address = address is not None and address.end() == column
     spans[PartKind.ADDRESS if is_address else PartKind.FUNCTION] = start, column
-    frame = build_native_frame(Format.BACKTRACE, number, text, (head_span[0], end), spans, number=int(match["number"]))
+    frame = build_native_frame(
+        StackFormat.BACKTRACE, number, text, (head_span[0], end), spans, number=int(match["number"])
+    )
     return replace(frame, is_return_address=True)
 
 
-def parse_described_frame(head: Head | None, number: int, text: str, start: int) -> TextFrame | None:
+def parse_described_frame(head: FrameHead | None, number: int, text: str, start: int) -> TextFrame | None:
     """Parse backward-cpp's `Object "a.out", at 0x55d0, in f` or `Source "/a.cc", line 12, in f`.
 
     Inlined frames have no head.
@@ -280,11 +284,11 @@ def parse_described_frame(head: Head | None, number: int, text: str, start: int)
     spans |= {PartKind(kind): match.span(kind) for kind, words in match.groupdict().items() if words}
     number_of_frame = head.number if head is not None else None
     bounds = head.begin if head is not None else start, end
-    frame = build_native_frame(Format.BACKTRACE, number, text, bounds, spans, number=number_of_frame)
+    frame = build_native_frame(StackFormat.BACKTRACE, number, text, bounds, spans, number=number_of_frame)
     return replace(frame, is_return_address=True)
 
 
-def _parse_cpptrace(head: Head, number: int, text: str) -> TextFrame | None:
+def _parse_cpptrace(head: FrameHead, number: int, text: str) -> TextFrame | None:
     """Parse `0x000055d0 in f(int) at /a.cc:3:4`, `(inlined) in f(int) at /a.cc:3:4`, `0x000055d0 at /lib/libc.so.6`."""
     spans, start = head.spans(), head.end
     if text.startswith("(inlined) ", start):
@@ -304,11 +308,11 @@ def _parse_cpptrace(head: Head, number: int, text: str) -> TextFrame | None:
         return None
     if column > start:
         spans[PartKind.FUNCTION] = start, column
-    frame = build_native_frame(Format.BACKTRACE, number, text, (head.begin, len(text)), spans, number=head.number)
+    frame = build_native_frame(StackFormat.BACKTRACE, number, text, (head.begin, len(text)), spans, number=head.number)
     return replace(frame, is_return_address=head.number != 0)
 
 
-def _parse_backward(head: Head, number: int, text: str) -> TextFrame | None:
+def _parse_backward(head: FrameHead, number: int, text: str) -> TextFrame | None:
     is_one = text.startswith(("Object ", "Source ", "| Source "), head.end)
     return parse_described_frame(head, number, text, head.end) if is_one else None
 
@@ -332,7 +336,7 @@ def is_symbol(text: str) -> bool:
 
 _MAX_WORDS = 3  # `non-virtual thunk to f(int) const`
 
-FORMS: Sequence[Callable[[Head, int, str], TextFrame | None]] = (
+FORMS: Sequence[Callable[[FrameHead, int, str], TextFrame | None]] = (
     _parse_tombstone,
     _parse_backward,
     _parse_cpptrace,

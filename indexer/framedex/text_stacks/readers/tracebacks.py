@@ -15,7 +15,7 @@ from dataclasses import replace
 from framedex.lazy import compiled_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import add_offset, frame_of_match, parse_place, parts_of_match
-from framedex.text_stacks.model import Format, PartKind, Piece, TextFrame
+from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame
 
 _FRAME = compiled_on_use(
     r'(?:\((?P<kind>Python|C)\) )?File "(?P<path>[^"]+)", line(?:no)? (?:(?P<line>\d{1,9})|\?{3})'
@@ -47,7 +47,7 @@ class FileLines:
         self._prefix = ""  # the prefix of every line, of a log or an exception group
         self._is_traceback = False  # not faulthandler's or pystack's, which print no exception below
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return a heading, a frame, or the exception below the frames."""
         if 'ile "' in line or "ile \\" in line or "Binary file " in line:
             return self._parse_frame(number, line)
@@ -55,15 +55,17 @@ class FileLines:
         if "(most recent call " in line and line.rstrip().endswith(":") and "Exception raised from " not in line:
             title = line.strip(" +|\r")
             if title.startswith("Traceback for thread"):
-                return Piece(Format.PYSTACK, opening_title=title, innermost_first="call first" in title)
+                return ParsedLine(StackFormat.PYSTACK, opening_title=title, innermost_first="call first" in title)
             faulting = "call first" in title
-            return Piece(
-                Format.FAULTHANDLER if faulting else Format.PYTHON, opening_title=title, innermost_first=faulting
+            return ParsedLine(
+                StackFormat.FAULTHANDLER if faulting else StackFormat.PYTHON,
+                opening_title=title,
+                innermost_first=faulting,
             )
         if inside and line.startswith(self._prefix) and line[len(self._prefix) :][:1].strip():
             ends = line[len(self._prefix) :].strip()
             if self._is_traceback and _EXCEPTION.match(ends):
-                return Piece(Format.PYTHON, closing_title=ends)
+                return ParsedLine(StackFormat.PYTHON, closing_title=ends)
         return None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
@@ -76,17 +78,17 @@ class FileLines:
             return True
         return "[Previous line repeated " in line or line.strip() in ("...", "<no Python frame>")
 
-    def _parse_frame(self, number: int, line: str) -> Piece | None:
+    def _parse_frame(self, number: int, line: str) -> ParsedLine | None:
         if "\\n" in line or 'File \\"' in line:
             frames = tuple(
-                frame_of_match(Format.PYTHON, number, each, Language.PYTHON) for each in _IN_STRING.finditer(line)
+                frame_of_match(StackFormat.PYTHON, number, each, Language.PYTHON) for each in _IN_STRING.finditer(line)
             )
             if frames and "\\n" not in line:
                 self._prefix, self._is_traceback = "", True
-                return Piece(Format.PYTHON, frames, innermost_first=False)
+                return ParsedLine(StackFormat.PYTHON, frames, innermost_first=False)
             if frames:
-                return Piece(
-                    Format.PYTHON, frames, closing_title=_find_exception_in_string(line), innermost_first=False
+                return ParsedLine(
+                    StackFormat.PYTHON, frames, closing_title=_find_exception_in_string(line), innermost_first=False
                 )
         match = _FRAME.search(line)
         if match is None:
@@ -95,7 +97,7 @@ class FileLines:
         if match["kind"]:
             return self._parse_pystack_frame(number, line, match)
         self._prefix = line[: max(match.start() - 2, 0)]
-        form = Format.PYTHON if self._is_traceback else Format.FAULTHANDLER
+        form = StackFormat.PYTHON if self._is_traceback else StackFormat.FAULTHANDLER
         frame = TextFrame(
             form,
             number,
@@ -107,9 +109,9 @@ class FileLines:
             place=parse_place(match["path"], match["line"]),
             language=Language.PYTHON,
         )
-        return Piece(form, (frame,), innermost_first=form is Format.FAULTHANDLER)
+        return ParsedLine(form, (frame,), innermost_first=form is StackFormat.FAULTHANDLER)
 
-    def _parse_pystack_frame(self, number: int, line: str, match: re.Match[str]) -> Piece:
+    def _parse_pystack_frame(self, number: int, line: str, match: re.Match[str]) -> ParsedLine:
         self._prefix = line[: match.start()]
         function, module = (match["function"] or "").rstrip(), ""
         labels: tuple[str, ...] = ()
@@ -124,7 +126,7 @@ class FileLines:
         end = match.start("function") + len(function)
         pieces = [replace(part, end=end) if part.kind is PartKind.FUNCTION else part for part in pieces]
         frame = TextFrame(
-            Format.PYSTACK,
+            StackFormat.PYSTACK,
             number,
             match.start(),
             number,
@@ -136,9 +138,9 @@ class FileLines:
             module=module,
             labels=labels,
         )
-        return Piece(Format.PYSTACK, (frame,), innermost_first=False)
+        return ParsedLine(StackFormat.PYSTACK, (frame,), innermost_first=False)
 
-    def _parse_c_frame(self, number: int, line: str) -> Piece | None:
+    def _parse_c_frame(self, number: int, line: str) -> ParsedLine | None:
         match = _C_FRAME.search(line)
         if match is None:
             return None
@@ -146,7 +148,7 @@ class FileLines:
         is_unknown = match["module"] == "<unknown>"
         pieces = parts_of_match(number, match)
         frame = TextFrame(
-            Format.FAULTHANDLER,
+            StackFormat.FAULTHANDLER,
             number,
             match.start(),
             number,
@@ -158,7 +160,7 @@ class FileLines:
             address=int(match["address"], 16),
             is_return_address=True,
         )
-        return Piece(Format.FAULTHANDLER, (add_offset(frame, match["behind"]),))
+        return ParsedLine(StackFormat.FAULTHANDLER, (add_offset(frame, match["behind"]),))
 
 
 def _find_exception_in_string(line: str) -> str:
@@ -184,23 +186,27 @@ class PythonDebuggers:
     state_attributes = ()
     triggers = (".py(", ".pyx(", "<string>(", "<stdin>(", "During: ", " --- modulename: ")
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return a frame of a debugger, a traced line, or the location of a numba error."""
         text = line.rstrip()
         if "(" not in text:
             heading = _MODULE.search(text) if "--- modulename: " in text and not inside else None
-            return Piece(Format.PYTHON_TRACE, opening_title=heading[0].strip(" -")) if heading is not None else None
-        form, match = Format.PDB, None
+            return (
+                ParsedLine(StackFormat.PYTHON_TRACE, opening_title=heading[0].strip(" -"))
+                if heading is not None
+                else None
+            )
+        form, match = StackFormat.PDB, None
         if "During: " in text:
             start = text.rfind(" at ")
-            form, match = Format.NUMBA, _NUMBA.match(text, start) if start >= 0 else None
+            form, match = StackFormat.NUMBA, _NUMBA.match(text, start) if start >= 0 else None
         elif ")" in text:
             match = _PDB.search(text) if "()" in text else None
             if match is None and inside and "): " in text:
-                form, match = Format.PYTHON_TRACE, _TRACED.search(text)
+                form, match = StackFormat.PYTHON_TRACE, _TRACED.search(text)
         if match is None:
             return None
-        return Piece(form, (frame_of_match(form, number, match, Language.PYTHON),), innermost_first=False)
+        return ParsedLine(form, (frame_of_match(form, number, match, Language.PYTHON),), innermost_first=False)
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a frame has one line."""
@@ -230,7 +236,7 @@ class HandlerCrashes:
     state_attributes = ()
     triggers = (" in the FFI handler of '",)
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> Piece | None:
+    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the stack of the call, innermost first. If several calls are possible, each is an alternative."""
         report = _REPORT.search(line)
         if report is None:
@@ -239,9 +245,11 @@ class HandlerCrashes:
         if len(frames) > 1 and len(f"{_NAME}{line[report.start() :]}".encode()) >= _MAX_REPORT_BYTES:
             frames.pop()
         if not frames:
-            frames = [TextFrame(Format.PYTHON_TRACE, number, report.start(), number, report.end("title"))]
+            frames = [TextFrame(StackFormat.PYTHON_TRACE, number, report.start(), number, report.end("title"))]
         frames[0] = replace(frames[0], ffi_target=report["target"], ffi_stage=report["stage"])
-        return Piece(Format.PYTHON_TRACE, tuple(frames), opening_title=report["title"], closing_title=report["title"])
+        return ParsedLine(
+            StackFormat.PYTHON_TRACE, tuple(frames), opening_title=report["title"], closing_title=report["title"]
+        )
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a report has one line."""
@@ -259,7 +267,7 @@ def _parse_called_lines(number: int, line: str, report: re.Match[str]) -> Iterat
         found = _PLACE.match(line, position)
         if found is None:
             return
-        frame = replace(frame_of_match(Format.PYTHON_TRACE, number, found), language=Language.PYTHON)
+        frame = replace(frame_of_match(StackFormat.PYTHON_TRACE, number, found), language=Language.PYTHON)
         is_other_call = report["several"] is not None and separator not in ("", _CALLER)
         yield replace(frame, is_alternative=is_other_call)
         separator = next((each for each in _SEPARATORS if line.startswith(each, found.end())), "")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from framedex.lazy import compiled_on_use
-from framedex.model import How, Location, NativeSymbol, is_local
+from framedex.model import Location, LocationEvidence, NativeSymbol, is_local
 from framedex.path_resolution.files import find_file
 from framedex.text_stacks.model import TextFrame
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from framedex.binaries import Binary
     from framedex.binaries.symbols import ElfSymbol
     from framedex.index import Index
-    from framedex.sources.bodies import Bodies
+    from framedex.sources.bodies import FunctionBodies
     from framedex.sources.calls import Span
     from framedex.sources.frame_lines import FrameLines
     from framedex.text_stacks.source_lookup.released import ReleasedSources
@@ -35,7 +35,7 @@ _PLAIN = compiled_on_use(r"\w+(?:::\w+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class InBinary:
+class BinaryAddress:
     """An ELF virtual address in a binary, and the functions there, innermost inlined one first.
 
     `is_compiled`: the text names the compiled function or none, not a function inlined into it. `is_doubtful`: the
@@ -61,14 +61,14 @@ class InBinary:
         """
         within = self.address - is_return_address
         code = self.binary.code_around(within)
-        ends = [call.returns_to for call in code.calls if call.returns_to >= self.address] if code else []
+        ends = [call.return_address for call in code.calls if call.return_address >= self.address] if code else []
         nearest = min(ends, default=0)
         return nearest if nearest - self.address < _MAX_CALL_LENGTH else 0
 
     def complete_callee_name(self, returns_to: int, callee: str) -> str:
         """Return the name of a function called from there, with the parameters that the text may omit."""
         code = self.binary.code_around(returns_to - 1)
-        target = next((call.target for call in code.calls if call.returns_to == returns_to), 0) if code else 0
+        target = next((call.target for call in code.calls if call.return_address == returns_to), 0) if code else 0
         name = self.binary.function_at(target) if target else ""
         return name if name.startswith(f"{callee}(") else callee
 
@@ -84,7 +84,7 @@ class Binaries:
         found = self.find(frame, path)
         return found.symbols if found is not None else ()
 
-    def find(self, frame: TextFrame, path: str) -> InBinary | None:
+    def find(self, frame: TextFrame, path: str) -> BinaryAddress | None:
         """Return a frame's position in its binary, which is at `path`.
 
         None if the frame has no offset, or if the binary is another build: its build-id differs, or another function is
@@ -97,7 +97,7 @@ class Binaries:
         binary = self.open_binary(path)
         if frame.build_id and not (binary.build_id or "").startswith(frame.build_id):
             return None
-        address = frame.offset if frame.offset is not None else _address_behind_function(binary, frame)
+        address = frame.offset if frame.offset is not None else _function_end(binary, frame)
         if address is None:
             return None
         symbols = binary.resolve([address - frame.is_return_address])[0]
@@ -105,7 +105,7 @@ class Binaries:
         if not symbols or (wanted and wanted not in {short_name(each.symbol) for each in symbols}):
             return None
         is_compiled = not wanted or wanted == short_name(symbols[-1].symbol)
-        return InBinary(binary, address, symbols, is_compiled)
+        return BinaryAddress(binary, address, symbols, is_compiled)
 
     def with_offset(self, frame: TextFrame, path: str) -> TextFrame:
         """Return the frame with its offset in the binary at `path`, computed from its offset in `.text`.
@@ -119,7 +119,7 @@ class Binaries:
 
     def open_binary(self, path: str) -> Binary:
         """Return the binary at a path, opened at most once. The file need not be ELF."""
-        from framedex.binaries import Binary  # reads ELF and DWARF: few texts need it
+        from framedex.binaries import Binary
 
         if path not in self._open:
             if len(self._open) >= _MAX_OPEN_BINARIES:
@@ -141,7 +141,7 @@ def is_built_from(binary: Binary, is_defined: Callable[[str], bool]) -> bool:
         return False
     sample = [table[i] for i in range(0, len(table), max(len(table) // _SAMPLE_SIZE, 1))]
     # Skip names local to a translation unit (compilers add some), and names with an underscore (linkers add them).
-    plain = [each.mangled for each in sample if each.unit is None and not each.mangled.startswith("_")]
+    plain = [each.mangled for each in sample if each.translation_unit is None and not each.mangled.startswith("_")]
     if sum(map(is_defined, plain)) * 2 <= len(plain):
         return False
     mangled = [demangle(each.mangled) for each in sample if each.mangled.startswith("_Z")]
@@ -158,7 +158,7 @@ def printed_short_name(printed: str) -> str:
     return short_name(symbol) if symbol else ""
 
 
-def _address_behind_function(binary: Binary, frame: TextFrame) -> int | None:
+def _function_end(binary: Binary, frame: TextFrame) -> int | None:
     """Return the address at `function_offset` from the named function; None unless it is unique."""
     assert frame.function_offset is not None
     starts = {
@@ -176,7 +176,7 @@ def find_symbols_named(binary: Binary, printed: str) -> Iterator[ElfSymbol]:
     table = binary.symbols
     if table is None:
         return
-    if exact := table.named(printed):
+    if exact := table.functions_named(printed):
         yield from exact
         return
     wanted = parse_printed_name(printed).symbol
@@ -193,10 +193,10 @@ def find_symbols_named(binary: Binary, printed: str) -> Iterator[ElfSymbol]:
 _MAX_CACHED_QUERIES = 2000  # frames, after which cached sources and binaries are dropped
 
 
-class Call(NamedTuple):
+class CompiledCall(NamedTuple):
     """A call of `callee`, a demangled name, from the function with one of the `definitions` (path and lines).
 
-    `is_certain`: the function has only that definition. `returns_to` is the return address in `binary`; None if the
+    `is_certain`: the function has only that definition. `return_address` is the return address in `binary`; None if the
     binary is not here.
     """
 
@@ -204,7 +204,7 @@ class Call(NamedTuple):
     is_certain: bool
     callee: str
     binary: Binary | None = None
-    returns_to: int = 0
+    return_address: int = 0
 
 
 class CallLines:
@@ -214,30 +214,32 @@ class CallLines:
         self._index, self._released = index, released
         self._queries = 0
         self._lines: FrameLines | None = None
-        self._in_trees: Bodies | None = None
+        self._in_trees: FunctionBodies | None = None
 
-    def find_locations(self, call: Call) -> tuple[Location, ...]:
+    def find_locations(self, call: CompiledCall) -> tuple[Location, ...]:
         """Return the locations of a call, most likely first; empty if unknown."""
         bodies = self._bodies([path for path, _ in call.definitions])
         if bodies is None:
             return ()
         lines = self._frame_lines()
         callees = [call.callee]
-        places = lines.find_locations(call.definitions, bodies, call.binary, call.returns_to, callees, call.is_certain)
+        places = lines.find_locations(
+            call.definitions, bodies, call.binary, call.return_address, callees, call.is_certain
+        )
         if not places or call.binary is not None:
             return places
-        defined = (Location(path, first, How.CANDIDATES) for path, (first, _) in call.definitions)
-        return (*(replace(place, how=How.CANDIDATES) for place in places), *defined)
+        defined = (Location(path, first, LocationEvidence.CANDIDATES) for path, (first, _) in call.definitions)
+        return (*(replace(place, how=LocationEvidence.CANDIDATES) for place in places), *defined)
 
     def _frame_lines(self) -> FrameLines:
-        from framedex.sources.frame_lines import FrameLines  # few texts need it
+        from framedex.sources.frame_lines import FrameLines
 
         self._queries += 1
         if self._lines is None or self._queries > _MAX_CACHED_QUERIES:
             self._lines, self._in_trees, self._queries = FrameLines(), None, 0
         return self._lines
 
-    def _bodies(self, paths: Sequence[str]) -> Bodies | None:
+    def _bodies(self, paths: Sequence[str]) -> FunctionBodies | None:
         """Return the calls in the sources of these files; None if a file changed since it was indexed."""
         if (released := self._released.bodies(paths[0])) is not None:
             return released

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from framedex.model import Language
 from framedex.releases.statements import FileReleases, StatedReleases
-from framedex.text_stacks.source_lookup.binaries import InBinary, find_symbols_named, printed_short_name
+from framedex.text_stacks.source_lookup.binaries import BinaryAddress, find_symbols_named, printed_short_name
 
 if TYPE_CHECKING:
-    from framedex.binaries import Binary, Contents, KeptBinaries
+    from framedex.binaries import Binary, BinaryStore, DigestCache
     from framedex.index import Index
     from framedex.text_stacks.model import TextFrame
 
@@ -61,7 +61,7 @@ class BuildEvidence:
     def match(self, frame: TextFrame, binary: Binary, neighbour: TextFrame | None = None) -> BuildMatch:
         """Return whether a binary is the build of a frame.
 
-        Without a stack, the frame and its `neighbour` are the evidence. A proof also counts for later frames.
+        Without a stack, the frame and its `neighbour` are the evidence. A proof also applies to later frames.
         """
         match = self._match(frame, binary, neighbour)
         if match is BuildMatch.OTHER:
@@ -92,7 +92,7 @@ class BuildEvidence:
     def _match_frames(self, stack: Sequence[TextFrame], module: str, binary: Binary) -> BuildMatch:
         """Return the combined evidence of a stack's frames about one binary."""
         frames = [frame for frame in stack if frame.module == module][:_MOST_FRAMES]
-        if self._releases.contradicts(self._file_releases.of(str(binary.path))):
+        if self._releases.contradicts(self._file_releases.release_of(str(binary.path))):
             return BuildMatch.OTHER
         found = set(_match_names(frames, binary))
         if len(found) == 1:
@@ -152,7 +152,7 @@ def _is_called_from(inner: TextFrame, outer: TextFrame, binary: Binary) -> bool:
     """Whether the code before the outer frame's address calls the inner frame's function."""
     returns_to = _return_address(outer, binary)
     code = binary.code_around(returns_to - 1) if returns_to else None
-    target = next((call.target for call in code.calls if call.returns_to == returns_to), 0) if code else 0
+    target = next((call.target for call in code.calls if call.return_address == returns_to), 0) if code else 0
     name = printed_short_name(binary.function_at(target)) if target else ""
     if not name or inner.function:
         return bool(name) and name == printed_short_name(inner.function)
@@ -167,11 +167,11 @@ def _return_address(frame: TextFrame, binary: Binary) -> int:
     if frame.offset is None:
         return 0
     symbols = binary.resolve([frame.offset - frame.is_return_address])[0]
-    found = InBinary(binary, frame.offset, symbols).find_return_address(frame.is_return_address) if symbols else 0
+    found = BinaryAddress(binary, frame.offset, symbols).find_return_address(frame.is_return_address) if symbols else 0
     return found if found == frame.offset or not frame.is_return_address else 0
 
 
-class KeptBuilds:
+class RecordedBuilds:
     """Finds the copies recorded by an index. Each content is compared once."""
 
     def __init__(self, index: Index) -> None:
@@ -179,16 +179,16 @@ class KeptBuilds:
         self._found: dict[tuple[str, str, str], tuple[str, ...]] = {}
 
     @cached_property
-    def _kept_binaries(self) -> KeptBinaries:
-        from framedex.binaries import KeptBinaries  # few texts have offsets
+    def _kept_binaries(self) -> BinaryStore:
+        from framedex.binaries import BinaryStore
 
-        return KeptBinaries()
+        return BinaryStore()
 
     @cached_property
-    def _contents(self) -> Contents:
-        from framedex.binaries import Contents
+    def _contents(self) -> DigestCache:
+        from framedex.binaries import DigestCache
 
-        return Contents()
+        return DigestCache()
 
     def find_copies(self, frame: TextFrame, path: str | None) -> tuple[str, ...]:
         """Return the copies of builds with a frame's build-id, or recorded at its module's path, latest first.
@@ -204,8 +204,8 @@ class KeptBuilds:
         paths = list(filter(None, dict.fromkeys((module, path))))
         digests = list(dict.fromkeys(self._index.names.build_digests(paths, build_id)))
         copies = [(digest, copy) for digest in digests if (copy := self._kept_binaries.find(digest)) is not None]
-        present = self._contents.of(Path(path)) if copies and path else ""
-        return [str(copy) for digest, copy in copies if digest != present and self._contents.of(copy) == digest]
+        present = self._contents.digest_of(Path(path)) if copies and path else ""
+        return [str(copy) for digest, copy in copies if digest != present and self._contents.digest_of(copy) == digest]
 
 
 def modification_time(path: str) -> float:

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from framedex import words
-from framedex.model import How, Language, Location
+from framedex.model import Language, Location, LocationEvidence
 from framedex.plaintext import printable, shell_word
-from framedex.text_stacks.model import Format, TextFrame
+from framedex.text_stacks.model import StackFormat, TextFrame
 
 if TYPE_CHECKING:
     from framedex.ffi.model import UnfinishedRun
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFrame:
     """The location of a frame; `location` is None if unknown. `function` is its best name.
 
     `outward` are the locations of its callers named by the text. `is_doubtful`: the name is from a local binary that
-    may be another build than the text's. `is_by_name`: the printed file is not here, and the locations are those of the
-    function, perhaps in another release.
+    may be another build than the text's. `is_found_by_name`: the printed file is not here, and the locations are those
+    of the function, perhaps in another release.
 
     A location without a local file has a `url`, or the path of a source map.
     """
@@ -35,7 +35,7 @@ class Found:
     candidates: tuple[Location, ...] = ()
     outward: tuple[Location, ...] = ()
     is_doubtful: bool = False
-    is_by_name: bool = False
+    is_found_by_name: bool = False
 
 
 def find_callees(frames: Sequence[TextFrame], innermost_first: bool) -> list[TextFrame | None]:
@@ -66,7 +66,7 @@ def quoted_source(frame: TextFrame, lines: Sequence[str]) -> str:
 
     `lines` are those of the text.
     """
-    if frame.format is not Format.PYTHON or frame.last_line + 1 >= len(lines):
+    if frame.format is not StackFormat.PYTHON or frame.last_line + 1 >= len(lines):
         return ""
     line, below = lines[frame.last_line], lines[frame.last_line + 1]
     before = max(frame.start - 2, 0)  # the prefix of every line, of a log or an exception group
@@ -111,8 +111,11 @@ def _line_key(path: str, line: int) -> tuple[str, int]:
     return path.replace("\\", "/").rpartition("/")[2], line
 
 
-def printed_how(frame: TextFrame) -> How:
+def printed_how(frame: TextFrame) -> LocationEvidence:
     """Return how a frame's location is known: our trace documents print it, other texts name the line itself."""
-    if frame.format is Format.TRACE:
-        return next((How(label) for label in frame.labels if label in set(How)), How.EXACT)
-    return How.EXACT
+    if frame.format is StackFormat.TRACE:
+        return next(
+            (LocationEvidence(label) for label in frame.labels if label in set(LocationEvidence)),
+            LocationEvidence.EXACT,
+        )
+    return LocationEvidence.EXACT

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from framedex.lazy import compiled_on_use
-from framedex.model import How, Location, SourceMapInfo, is_local
+from framedex.model import Location, LocationEvidence, SourceMapInfo, is_local
 from framedex.model.locations import MAP_PATH, map_prefix
 from framedex.releases.builds import XLA_NAMESPACES, release_commits
 from framedex.releases.repository import compiled_from, installed_from, public_url, url_template
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from framedex.releasemaps import ReleaseMaps
     from framedex.releasemaps.reader import CombinedMaps
     from framedex.sourcemap import SourceMapError
-    from framedex.sources.bodies import Bodies
+    from framedex.sources.bodies import FunctionBodies
     from framedex.sources.matching import Candidate
 
 NAMESPACES = (*XLA_NAMESPACES, "jax", "jaxlib")
@@ -54,7 +54,7 @@ _MOST_FUNCTIONS = 256
 _INSTALLED = compiled_on_use(r"(?P<site>.*/(?:site|dist)-packages)/jax(?:lib)?/")
 
 
-class Basis(StrEnum):
+class ReleaseBasis(StrEnum):
     """The evidence for the release of a text's frames."""
 
     TEXT = "text"
@@ -71,7 +71,7 @@ class PlacedRelease(NamedTuple):
     package: str
     version: str
     is_known: bool
-    basis: Basis | None = None
+    basis: ReleaseBasis | None = None
 
 
 class ReleasedLocation(NamedTuple):
@@ -114,10 +114,10 @@ class ReleasedSources:
         self._functions: tuple[str, ...] = ()  # named by the frames of the text
         self._files: tuple[object, frozenset[str]] | None = None  # their files, with the state of the look-up
         self._map_infos: dict[str, SourceMapInfo] = {}
-        self._map_bodies: dict[str, Bodies] = {}
+        self._map_bodies: dict[str, FunctionBodies] = {}
         self.problem = ""
         """The error of damaged maps, as sentences; empty if none occurred."""
-        self.used: dict[str, tuple[str, Basis]] = {}
+        self.used: dict[str, tuple[str, ReleaseBasis]] = {}
         """The release used for each package, `jax` or `jaxlib`, and its evidence."""
         self.conflicts: dict[str, tuple[str, ...]] = {}
         """The releases, oldest first, of each package with frames for which the text states several."""
@@ -134,7 +134,7 @@ class ReleasedSources:
         """Infer the installed jaxlib from a path in a frame: the program ran with the jaxlib in the same folder."""
         if "/jax" not in path or self._installed_version or not (found := _INSTALLED.match(path)):
             return
-        if release := self._file_releases.of(f"{found['site']}/jaxlib/"):
+        if release := self._file_releases.release_of(f"{found['site']}/jaxlib/"):
             self._installed_version = release.version
 
     def may_define_function(self, name: str) -> bool:
@@ -146,7 +146,7 @@ class ReleasedSources:
 
     def states_release(self) -> bool:
         """Whether the text states its releases. Stated releases take precedence over evidence for others."""
-        return bool(self._releases.of("jaxlib") or self._releases.of("jax"))
+        return bool(self._releases.versions_of("jaxlib") or self._releases.versions_of("jax"))
 
     def state(self) -> object:
         """Return a key that changes when the same frame may belong to another release."""
@@ -162,10 +162,13 @@ class ReleasedSources:
             return tuple(locations)
         release = self._release("")
         stated = self._stated_versions(release.package)
-        own = stated or ((release.version,) if release.basis is Basis.INSTALLATION else ())
+        own = stated or ((release.version,) if release.basis is ReleaseBasis.INSTALLATION else ())
         recorded = self._recorded(release.package)
         if recorded and own and recorded not in own:
-            return tuple(replace(each, how=How.DOUBTFUL) if _is_of_release(each.path) else each for each in locations)
+            return tuple(
+                replace(each, how=LocationEvidence.DOUBTFUL) if _is_of_release(each.path) else each
+                for each in locations
+            )
         if recorded and not stated:
             self.mark_used(release)
         return tuple(locations)
@@ -185,7 +188,7 @@ class ReleasedSources:
         Their paths are paths in maps: pass them to `add_address`. If a frame is placed in one of them, pass the release
         to `mark_used`.
         """
-        from framedex.binaries.names import parse_name  # few logs name a function
+        from framedex.binaries.names import parse_name
         from framedex.sourcemap import SourceMapError
         from framedex.sources.names import key_of, short_of
 
@@ -198,7 +201,7 @@ class ReleasedSources:
             self._report_problem(error)
             return ReleasedDefinitions([], release)
 
-    def bodies(self, path: str) -> Bodies | None:
+    def bodies(self, path: str) -> FunctionBodies | None:
         """Return the calls in the release that a definition's path belongs to; None for any other path."""
         return self._map_bodies.get(map_prefix(path))
 
@@ -212,7 +215,7 @@ class ReleasedSources:
         url = public_url(info.component, inside, location.line, info.commit, {**templates, **self._links})
         return replace(location, url=url)
 
-    def location_of_path(self, path: str, line: int, how: How) -> ReleasedLocation | None:
+    def location_of_path(self, path: str, line: int, how: LocationEvidence) -> ReleasedLocation | None:
         """Return the public location of a line in the stated release, given a build path or an installed path.
 
         Installed paths are those of jax or jaxlib. If several releases are stated, the newest is used and the location
@@ -227,9 +230,9 @@ class ReleasedSources:
         url = public_url(*found, line, commit, self._links) if commit else None
         if not commit or not url:
             return None
-        release = PlacedRelease(package, version, is_certain, Basis.TEXT if is_certain else None)
+        release = PlacedRelease(package, version, is_certain, ReleaseBasis.TEXT if is_certain else None)
         prefix = SourceMapInfo(found[0], None, commit, is_dirty=False, tool="").prefix
-        location = Location(f"{prefix}{found[1]}", line, how if is_certain else How.DOUBTFUL, url)
+        location = Location(f"{prefix}{found[1]}", line, how if is_certain else LocationEvidence.DOUBTFUL, url)
         return ReleasedLocation(location, release)
 
     def location_of_file_name(self, name: str, line: int) -> ReleasedLocation | None:
@@ -271,7 +274,7 @@ class ReleasedSources:
 
     def _stated_versions(self, package: str) -> tuple[str, ...]:
         """Return the releases of a package stated by the text, oldest first."""
-        return tuple(sorted(self._releases.of(package), key=_version_key))
+        return tuple(sorted(self._releases.versions_of(package), key=_version_key))
 
     def _may_define(self, short_name: str) -> bool:
         from framedex.sourcemap import SourceMapError
@@ -304,10 +307,11 @@ class ReleasedSources:
         found = [
             (replace(each.info, is_nearest=each.is_nearest or not release.is_known), each) for each in nearest if each
         ]
-        combined = CombinedMaps(found, self._query_maps)
+        combined = CombinedMaps(found, self._query_maps, is_release_known=release.is_known)
         bodies = combined.bodies()
         for info, _ in found:
-            self._map_infos[info.prefix], self._map_bodies[info.prefix] = info, bodies
+            for each in (info, replace(info, is_unchanged=info.is_nearest)):
+                self._map_infos[each.prefix], self._map_bodies[each.prefix] = each, bodies
         return combined
 
     def _release(self, module: str) -> PlacedRelease:
@@ -315,12 +319,12 @@ class ReleasedSources:
         is_its = not module or _JAXLIB_BINARY.search(module) is not None
         stated, is_certain = self._stated_release("jaxlib")
         if stated:
-            return PlacedRelease("jaxlib", stated, is_its and is_certain, Basis.TEXT if is_certain else None)
+            return PlacedRelease("jaxlib", stated, is_its and is_certain, ReleaseBasis.TEXT if is_certain else None)
         stated, _ = self._stated_release("jax")
         if stated:  # jax also runs with other releases of jaxlib
             return PlacedRelease("jax", stated, is_known=False)
         version = self._installed_version or self._recorded("jaxlib")
-        basis = Basis.INSTALLATION if self._installed_version else Basis.RECORDING
+        basis = ReleaseBasis.INSTALLATION if self._installed_version else ReleaseBasis.RECORDING
         return PlacedRelease("jaxlib", version, is_its and bool(version), basis if version else None)
 
     def _recorded_version(self, package: str) -> str:
@@ -337,8 +341,8 @@ def _is_of_release(path: str) -> bool:
     return not is_local(path) and _in_repository(path) is not None
 
 
-def _file_name_how(release: PlacedRelease, is_of_frame: bool) -> How:
-    return How.EXACT if release.is_known and is_of_frame else How.DOUBTFUL
+def _file_name_how(release: PlacedRelease, is_of_frame: bool) -> LocationEvidence:
+    return LocationEvidence.EXACT if release.is_known and is_of_frame else LocationEvidence.DOUBTFUL
 
 
 def _in_repository(path: str) -> tuple[str, str] | None:
@@ -348,7 +352,7 @@ def _in_repository(path: str) -> tuple[str, str] | None:
 
 
 def _open_maps(path: Path | None) -> ReleaseMaps:
-    from framedex.releasemaps import open_release_maps  # few texts need them
+    from framedex.releasemaps import open_release_maps
 
     return open_release_maps(path) if path is not None else _shipped_maps()
 

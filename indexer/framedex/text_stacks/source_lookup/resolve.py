@@ -15,15 +15,20 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from framedex.lazy import Recall, compiled_on_use
-from framedex.model import GENERATOR_LANGUAGES, How, Language, Location, NativeSymbol, is_local
+from framedex.lazy import TextCache, compiled_on_use
+from framedex.model import GENERATOR_LANGUAGES, Language, Location, LocationEvidence, NativeSymbol, is_local
 from framedex.path_resolution.files import file_exists
 from framedex.path_resolution.precedence import PathResolver
 from framedex.releases.statements import StatedReleases
-from framedex.text_stacks.model import Format, Place, TextFrame
-from framedex.text_stacks.source_lookup.binaries import Binaries, Call, CallLines, InBinary, is_built_from
-from framedex.text_stacks.source_lookup.builds import BuildEvidence, BuildMatch, KeptBuilds, modification_time
-from framedex.text_stacks.source_lookup.frame_context import Found, describe_recorded_run, is_inlined_in, printed_how
+from framedex.text_stacks.model import StackFormat, TextFrame, TextLocation
+from framedex.text_stacks.source_lookup.binaries import Binaries, BinaryAddress, CallLines, CompiledCall, is_built_from
+from framedex.text_stacks.source_lookup.builds import BuildEvidence, BuildMatch, RecordedBuilds, modification_time
+from framedex.text_stacks.source_lookup.frame_context import (
+    FoundFrame,
+    describe_recorded_run,
+    is_inlined_in,
+    printed_how,
+)
 from framedex.text_stacks.source_lookup.released import ReleasedLocation, ReleasedSources
 
 if TYPE_CHECKING:
@@ -32,15 +37,15 @@ if TYPE_CHECKING:
     from framedex.sources.calls import Span
     from framedex.sources.matching import Candidate
     from framedex.sources.outline import Outlines
-    from framedex.text_stacks.source_lookup.versions import Said, Versions
+    from framedex.text_stacks.source_lookup.versions import QuotedLocation, VersionChecks
 
 _MAX_CANDIDATES = 16
-_UNCONFIRMED = (How.DOUBTFUL, How.DEFINITION)
+_UNCONFIRMED = (LocationEvidence.DOUBTFUL, LocationEvidence.DEFINITION)
 _MAX_FRAMES_OF_STACK = 1000  # maximum number of frames checked together per stack
 _INTERCEPTOR_PREFIX = compiled_on_use(r"^_*interceptor_(?:trampoline_)?")  # the sanitizers' wrapper of a function
 
 
-class _Placed(NamedTuple):
+class _FunctionLocations(NamedTuple):
     """The locations of a function, and its possible definitions: file and lines of each.
 
     `is_certain`: there is only one definition.
@@ -67,31 +72,31 @@ class Resolver:
     def __init__(
         self,
         index: Index | None,
-        where: PathResolver | None = None,
+        path_resolver: PathResolver | None = None,
         binaries: Binaries | None = None,
         releases: StatedReleases | None = None,
         outlines: Outlines | None = None,
         released: ReleasedSources | None = None,
     ) -> None:
         self._index = index
-        self._path_resolver = where or PathResolver(index=index)
+        self._path_resolver = path_resolver or PathResolver(index=index)
         self._binaries = binaries
         self._releases = releases or StatedReleases()
         self._outlines = outlines
         self.released = released or ReleasedSources(index, self._releases)
         """Release map look-ups for the frames."""
-        self._functions_found: Recall[Hashable, _Placed] = Recall()
+        self._functions_found: TextCache[Hashable, _FunctionLocations] = TextCache()
         self.written_before: float | None = None
         """The latest possible time of the text, in seconds of Unix time; None if unknown."""
         self.builds = BuildEvidence(self._releases)
         """The evidence of the text about the builds of local binaries."""
-        self._calls_found: Recall[Hashable, tuple[Location, ...]] = Recall()
-        self._defined_symbols: Recall[str, bool] = Recall()
+        self._calls_found: TextCache[Hashable, tuple[Location, ...]] = TextCache()
+        self._defined_symbols: TextCache[str, bool] = TextCache()
         self._built_from_sources: dict[Path, bool] = {}
-        self._kept_builds = KeptBuilds(index) if index is not None else None
+        self._kept_builds = RecordedBuilds(index) if index is not None else None
         self._crashed_calls: list[TextFrame] = []  # the stack of an FFI handler's crash
 
-    def find(self, frame: TextFrame, source: str = "", inward: TextFrame | None = None) -> Found:
+    def find(self, frame: TextFrame, source: str = "", inward: TextFrame | None = None) -> FoundFrame:
         """Return the location of a frame, and other candidates. Raises FramedexError if the index is damaged.
 
         `source` is the quoted source line, if any (`frame_context.quoted_source`). `inward` is the callee, if the text
@@ -100,7 +105,7 @@ class Resolver:
         self._learn_release(frame)
         frame = self._add_offset(frame)
         inward = self._add_offset(inward) if inward is not None else None
-        is_shortened = frame.format is Format.PY_SPY
+        is_shortened = frame.format is StackFormat.PY_SPY
         locations = self._locate_place(
             frame.place, printed_how(frame), frame.function, frame.language, is_shortened, source
         )
@@ -118,13 +123,13 @@ class Resolver:
                 locations = self._locate_by_symbol(frame, inside if inside and inside.is_compiled else None, inward)
             is_by_name = frame.place is not None and frame.place.line > 0 and bool(locations)
             if is_doubtful:
-                locations = tuple(replace(location, how=How.DOUBTFUL) for location in locations)
-        outward = [found[0] for place in frame.outward if (found := self._locate_place(place, How.EXACT))]
+                locations = tuple(replace(location, how=LocationEvidence.DOUBTFUL) for location in locations)
+        outward = [found[0] for place in frame.outward if (found := self._locate_place(place, LocationEvidence.EXACT))]
         first = locations[0] if locations else None
         if frame.ffi_target:
             recorded = describe_recorded_run(self._index, frame, self._crashed_calls or (frame,))
             frame = replace(frame, labels=(*frame.labels, recorded))
-        return Found(frame, function, first, locations[1:], tuple(outward), is_doubtful, is_by_name)
+        return FoundFrame(frame, function, first, locations[1:], tuple(outward), is_doubtful, is_by_name)
 
     def set_program(self, *frames: TextFrame) -> None:
         """Set the program of the following look-ups, from all frames of a text.
@@ -141,7 +146,7 @@ class Resolver:
         The frames are checked against their files together. If one frame contradicts a file, the whole package has
         another version.
         """
-        from framedex.text_stacks.source_lookup.versions import Said
+        from framedex.text_stacks.source_lookup.versions import QuotedLocation
 
         together = []
         first = list(islice(frames, _MAX_FRAMES_OF_STACK))
@@ -149,10 +154,12 @@ class Resolver:
         self.builds.set_stack(self._add_offset(frame) for frame, _ in first)
         for frame, source in first:
             place = frame.place
-            if place is None or not place.line or frame.format is Format.PLAIN:
+            if place is None or not place.line or frame.format is StackFormat.PLAIN:
                 continue
-            said = Said(place.path, place.line, place.function or frame.function, frame.language, source)
-            together.append((said, self._path_resolver.files(place.path, is_shortened=frame.format is Format.PY_SPY)))
+            said = QuotedLocation(place.path, place.line, place.function or frame.function, frame.language, source)
+            together.append(
+                (said, self._path_resolver.files(place.path, is_shortened=frame.format is StackFormat.PY_SPY))
+            )
         self._versions.set_stack(together)
 
     def _learn_release(self, frame: TextFrame) -> None:
@@ -166,20 +173,21 @@ class Resolver:
             return True
         name = _file_name(path)
         return (
-            not self._index.names.files_named(name) and not self._index.add_public_url(Location(path, 1, How.EXACT)).url
+            not self._index.names.files_named(name)
+            and not self._index.add_public_url(Location(path, 1, LocationEvidence.EXACT)).url
         )
 
     @cached_property
-    def _versions(self) -> Versions:
+    def _versions(self) -> VersionChecks:
         from framedex.sources.outline import Outlines
-        from framedex.text_stacks.source_lookup.versions import Versions  # a slow import (extractor)
+        from framedex.text_stacks.source_lookup.versions import VersionChecks
 
-        return Versions(self._index, self._outlines or Outlines(), self._releases)
+        return VersionChecks(self._index, self._outlines or Outlines(), self._releases)
 
     def _locate_place(
         self,
-        place: Place | None,
-        how: How,
+        place: TextLocation | None,
+        how: LocationEvidence,
         function: str = "",
         language: Language | None = None,
         is_shortened: bool = False,
@@ -187,9 +195,9 @@ class Resolver:
     ) -> tuple[Location, ...]:
         if place is None or not place.line:
             return ()
-        from framedex.text_stacks.source_lookup.versions import Said
+        from framedex.text_stacks.source_lookup.versions import QuotedLocation
 
-        said = Said(place.path, place.line, place.function or function, language, source)
+        said = QuotedLocation(place.path, place.line, place.function or function, language, source)
         paths = self._path_resolver.files(place.path, is_shortened=is_shortened) or self._files_with_equal_tails(said)
         stated = self.released.location_of_path(place.path, place.line, how)
         if stated is None and "/" not in place.path and (not paths or self.released.states_release()):
@@ -220,7 +228,10 @@ class Resolver:
         """Return the locations with public addresses; several locations are marked as candidates unless doubtful."""
         found = list(locations)[:_MAX_CANDIDATES]
         if len(found) > 1:
-            found = [place if place.how is How.DOUBTFUL else replace(place, how=How.CANDIDATES) for place in found]
+            found = [
+                place if place.how is LocationEvidence.DOUBTFUL else replace(place, how=LocationEvidence.CANDIDATES)
+                for place in found
+            ]
         return self._add_addresses(found)
 
     def _add_addresses(self, locations: Iterable[Location]) -> tuple[Location, ...]:
@@ -228,14 +239,14 @@ class Resolver:
         published = locations if self._index is None else map(self._index.add_public_url, locations)
         return tuple(map(self.released.add_address, published))
 
-    def _files_with_equal_tails(self, said: Said) -> tuple[str, ...]:
+    def _files_with_equal_tails(self, quoted: QuotedLocation) -> tuple[str, ...]:
         """Return the files that share equally much of a path's end and have its function at its line."""
-        if "/" not in said.path or not said.function:
+        if "/" not in quoted.path or not quoted.function:
             return ()
-        files = self._path_resolver.files_with_equal_tails(said.path)
-        return tuple(path for path in files if self._versions.confirms(said, path))
+        files = self._path_resolver.files_with_equal_tails(quoted.path)
+        return tuple(path for path in files if self._versions.confirms(quoted, path))
 
-    def _find_in_binary(self, frame: TextFrame, neighbour: TextFrame | None) -> InBinary | None:
+    def _find_in_binary(self, frame: TextFrame, neighbour: TextFrame | None) -> BinaryAddress | None:
         """Return a frame's position in its binary: the local file, or a stored copy of a recorded build.
 
         A build proved by the text comes first, then one that nothing refutes. None if all are other builds.
@@ -243,7 +254,7 @@ class Resolver:
         if self._binaries is None or (frame.offset is None and frame.function_offset is None):
             return None
         path = self._find_binary_path(frame)
-        unproven: InBinary | None = None
+        unproven: BinaryAddress | None = None
         for build in self._possible_builds(frame, path):
             found = self._binaries.find(frame, build)
             match_symbol = self.builds.match(frame, found.binary, neighbour) if found is not None else BuildMatch.OTHER
@@ -292,16 +303,16 @@ class Resolver:
         recorded = list(filter(file_exists, names.modules_named(frame.module)))
         return recorded[0] if len(recorded) == 1 else None
 
-    def _locate_by_debug_lines(self, inside: InBinary) -> tuple[Location, ...]:
+    def _locate_by_debug_lines(self, inside: BinaryAddress) -> tuple[Location, ...]:
         """Return the location from the debug information of a binary."""
         innermost = inside.symbols[0]
         if innermost.path is None or not innermost.line:
             return ()
-        place = Place(innermost.path, innermost.line, function=innermost.name)
-        return self._locate_place(place, How.EXACT, language=Language.NATIVE)
+        place = TextLocation(innermost.path, innermost.line, function=innermost.name)
+        return self._locate_place(place, LocationEvidence.EXACT, language=Language.NATIVE)
 
     def _locate_by_symbol(
-        self, frame: TextFrame, inside: InBinary | None, inward: TextFrame | None
+        self, frame: TextFrame, inside: BinaryAddress | None, inward: TextFrame | None
     ) -> tuple[Location, ...]:
         """Return the line that calls the inner frame in a frame's function, else the locations of the function."""
         if self._is_unrelated_function(frame, inside):
@@ -321,18 +332,18 @@ class Resolver:
     def _locate_call(
         self,
         frame: TextFrame,
-        inside: InBinary | None,
+        inside: BinaryAddress | None,
         inward: TextFrame,
         callee: str,
-        placed: _Placed,
+        placed: _FunctionLocations,
     ) -> tuple[Location, ...]:
         if not callee:
             return ()
-        call = Call(placed.definitions, placed.is_certain, callee)
+        call = CompiledCall(placed.definitions, placed.is_certain, callee)
         if inside is not None and not is_inlined_in(inward, frame):
             returns_to = inside.find_return_address(frame.is_return_address)
             whole = inside.complete_callee_name(returns_to, callee)
-            call = Call(placed.definitions, placed.is_certain, whole, inside.binary, returns_to)
+            call = CompiledCall(placed.definitions, placed.is_certain, whole, inside.binary, returns_to)
         return self._add_addresses(self._call_lines.find_locations(call))
 
     def _callee_name(self, frame: TextFrame, inward: TextFrame) -> str:
@@ -349,7 +360,7 @@ class Resolver:
     def _call_lines(self) -> CallLines:
         return CallLines(self._index, self.released)
 
-    def _is_unrelated_function(self, frame: TextFrame, inside: InBinary | None) -> bool:
+    def _is_unrelated_function(self, frame: TextFrame, inside: BinaryAddress | None) -> bool:
         """Whether a frame belongs to an unrecorded binary and its function's name does not identify the sources."""
         name = inside.function.mangled if inside is not None else frame.function
         if self._index is None or not frame.module or "::" in name or name.startswith("_Z"):
@@ -384,25 +395,26 @@ class Resolver:
         if self._index is None or not (defined := self._index.names.definitions_named(short_name(symbol), "cpp")):
             return False
         wanted = NativeSymbol(readable_name(symbol), symbol, symbol, None, 0, inlined=False, unit=None)
-        return match_symbol(wanted, defined)[0] in (How.DEFINITION, How.CANDIDATES)
+        return match_symbol(wanted, defined)[0] in (LocationEvidence.DEFINITION, LocationEvidence.CANDIDATES)
 
-    def _find_function(self, frame: TextFrame, inside: InBinary | None) -> _Placed:
+    def _find_function(self, frame: TextFrame, inside: BinaryAddress | None) -> _FunctionLocations:
         """Return the locations of a frame's function, restricted to files with the printed file name, if any."""
         symbol = inside.function.symbol if inside is not None else frame.function
         file_name = _file_name(frame.place.path) if frame.place else ""
         may_be_released = self.released.may_define_function(symbol)
         if not symbol or symbol.startswith("<") or (self._index is None and not may_be_released):
-            return _Placed()
+            return _FunctionLocations()
         state = (frame.module, self.released.state()) if may_be_released else None
         key = symbol, file_name, state, inside.function if inside is not None else None
         return self._functions_found.get_or_make(
             key, len(symbol) + len(frame.module), lambda: self._search_function(symbol, file_name, frame.module, inside)
         )
 
-    def _search_function(self, text: str, file_name: str, module: str, inside: InBinary | None) -> _Placed:
+    def _search_function(
+        self, text: str, file_name: str, module: str, inside: BinaryAddress | None
+    ) -> _FunctionLocations:
         from framedex.binaries.demangle import parse_printed_name
         from framedex.binaries.names import readable_name
-        from framedex.sources.matching import generated_scopes, match_generating_definition
         from framedex.sources.names import short_name
         from framedex.text_stacks.source_lookup.versions import COMMON_FUNCTIONS
 
@@ -411,7 +423,7 @@ class Resolver:
 
         symbol, is_cut = (inside.function.symbol, False) if inside is not None else parse_printed_name(text)
         if not symbol:
-            return _Placed()
+            return _FunctionLocations()
         names = self._index.names if self._index is not None else None
         name = readable_name(symbol)
         wanted = NativeSymbol(name, symbol, text, None, 0, inlined=False, unit=None)
@@ -424,29 +436,21 @@ class Resolver:
         if names and (inside is not None or symbol.partition("(")[0] not in COMMON_FUNCTIONS):
             defined = [each for each in names.definitions_named(short_name(symbol), "cpp") if has_file_name(each[0])]
 
-        def find_defined_in(is_readable: Callable[[str], bool]) -> _Placed:
+        def find_defined_in(is_readable: Callable[[str], bool]) -> _FunctionLocations:
             locations = [place for place in places if is_readable(place.path)]
             matching = self._match_definitions(wanted, [each for each in defined if is_readable(each[0])], is_cut)
             if not locations or (inside is not None and matching.locations):
                 return matching
-            lines = {(each.path, each.line) for each in locations if each.how in (How.DEFINITION, How.CANDIDATES)}
+            lines = {
+                (each.path, each.line)
+                for each in locations
+                if each.how in (LocationEvidence.DEFINITION, LocationEvidence.CANDIDATES)
+            }
             spans = [_definition_span(each) for each in defined if (each[0], each[1].line) in lines]
-            is_certain = len(locations) == 1 and locations[0].how is How.DEFINITION and len(spans) == 1
-            return _Placed(self._label_locations(locations), tuple(spans), is_certain)
+            is_certain = len(locations) == 1 and locations[0].how is LocationEvidence.DEFINITION and len(spans) == 1
+            return _FunctionLocations(self._label_locations(locations), tuple(spans), is_certain)
 
-        def find_generator() -> _Placed:
-            """Return the message or record that the function was generated from."""
-            if names is None or is_cut:
-                return _Placed()
-            asked = [(scope, kind) for scope in dict.fromkeys(generated_scopes(wanted)) for kind in GENERATOR_LANGUAGES]
-            how, found = match_generating_definition(
-                wanted, [each for a in asked for each in names.definitions_named(*a)]
-            )
-            if how is None or file_name:
-                return _Placed()
-            return _Placed(self._label_locations(Location(path, each.line, how) for path, each in found))
-
-        def find_released() -> _Placed:
+        def find_released() -> _FunctionLocations:
             defined = self.released.definitions(symbol, module)
             placed = self._match_definitions(
                 wanted, [each for each in defined.candidates if has_file_name(each[0])], is_cut
@@ -455,39 +459,62 @@ class Resolver:
                 self.released.mark_used(defined.release)
             return placed
 
-        def find_public() -> _Placed:
+        def find_public() -> _FunctionLocations:
             """Return the recorded locations in public files that are not here."""
-            return _Placed(self._label_locations(place for place in places if place.url))
+            return _FunctionLocations(self._label_locations(place for place in places if place.url))
 
-        def mark_other_release(placed: _Placed) -> _Placed:
+        def mark_other_release(placed: _FunctionLocations) -> _FunctionLocations:
             return placed._replace(locations=self.released.check_recorded_release(placed.locations))
 
         # The text's own release takes precedence over a recorded one.
-        first, last = (find_released, _Placed) if self.released.states_release() else (_Placed, find_released)
-        lookups: tuple[Callable[[], _Placed], ...] = (
+        first, last = (
+            (find_released, _FunctionLocations)
+            if self.released.states_release()
+            else (_FunctionLocations, find_released)
+        )
+        lookups: tuple[Callable[[], _FunctionLocations], ...] = (
             lambda: find_defined_in(file_exists),
             first,
             lambda: mark_other_release(find_defined_in(lambda path: not is_local(path))),
             lambda: mark_other_release(find_public()),
-            find_generator,
+            lambda: _FunctionLocations() if is_cut or file_name else self._find_generator(wanted),
             last,
         )
-        return next((placed for look_up in lookups if (placed := look_up()).locations), _Placed())
+        return next((placed for look_up in lookups if (placed := look_up()).locations), _FunctionLocations())
 
-    def _match_definitions(self, wanted: NativeSymbol, definitions: Sequence[Candidate], is_cut: bool) -> _Placed:
+    def _find_generator(self, wanted: NativeSymbol) -> _FunctionLocations:
+        """Return the message or record that a function was generated from."""
+        from framedex.sources.matching import generated_scopes, match_generating_definition
+
+        if self._index is None:
+            return _FunctionLocations()
+        names = self._index.names
+        asked = [(scope, kind) for scope in dict.fromkeys(generated_scopes(wanted)) for kind in GENERATOR_LANGUAGES]
+        how, found = match_generating_definition(wanted, [each for a in asked for each in names.definitions_named(*a)])
+        if how is None:
+            return _FunctionLocations()
+        return _FunctionLocations(self._label_locations(Location(path, each.line, how) for path, each in found))
+
+    def _match_definitions(
+        self, wanted: NativeSymbol, definitions: Sequence[Candidate], is_cut: bool
+    ) -> _FunctionLocations:
         """Return the locations of the definitions that match a symbol."""
         from framedex.sources.matching import find_lambdas, match_symbol
 
         how, found = match_symbol(wanted, definitions, _MAX_CANDIDATES + 1) if definitions else (None, ())
         if how is None:
-            return _Placed()
+            return _FunctionLocations()
         if is_cut:  # the missing part may name a lambda inside
             found = (*found, *find_lambdas(found, definitions))
         if len(found) > _MAX_CANDIDATES:  # a selection would be arbitrary
-            return _Placed()
-        spans = () if how is How.CLASS else tuple(_definition_span(each) for each in found if each[1].end_line > 0)
+            return _FunctionLocations()
+        spans = (
+            ()
+            if how is LocationEvidence.CLASS
+            else tuple(_definition_span(each) for each in found if each[1].end_line > 0)
+        )
         locations = self._label_locations(Location(path, definition.line, how) for path, definition in found)
-        return _Placed(locations, spans, how is How.DEFINITION)
+        return _FunctionLocations(locations, spans, how is LocationEvidence.DEFINITION)
 
 
 def _definition_span(defined: Candidate) -> tuple[str, Span]:

@@ -1,7 +1,7 @@
 """Check a printed location against the local files. A file that contradicts it has another version.
 
 Such a line is followed: to copies of the file in the index, through git history, or to a source map. The result is
-marked `How.FOLLOWED`. Else the frame gets the definition of its function, or is `DOUBTFUL`.
+marked `LocationEvidence.FOLLOWED`. Else the frame gets the definition of its function, or is `DOUBTFUL`.
 
 `Checkouts` finds lines of public repositories in local checkouts. A checkout matches a repository if git has the named
 commit, else by its files or its name. Branches and tags mean those of the checkout.
@@ -17,19 +17,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from framedex.lazy import Recall
-from framedex.model import How, Language, Location, Stale, is_local
+from framedex.lazy import TextCache
+from framedex.model import Language, Location, LocationEvidence, Staleness, is_local
 from framedex.model.locations import MAP_PATH
 from framedex.path_resolution.files import FoundFile, file_exists, find_file
 from framedex.path_resolution.moved_files import common_tail
 from framedex.regularfile import read_regular
 from framedex.releases.repository import REPOSITORIES, PublicLine
 from framedex.releases.statements import FileReleases, Release, StatedReleases, python_in_path
-from framedex.sources.outline import Fit, Outline, Outlines, outline_from_map, parse_outline
+from framedex.sources.outline import Outline, OutlineMatch, Outlines, outline_from_map, parse_outline
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.sources.file_versions import History
+    from framedex.sources.file_versions import FileHistory
     from framedex.sources.line_maps import LineMap
 
 _PACKAGE = re.compile(r".*/(?:site|dist)-packages/[^/]+/")
@@ -42,7 +42,7 @@ COMMON_FUNCTIONS = frozenset(("main", "_start", "operator()", "<module>", "<lamb
 _MAX_GIT_SECONDS = 8.0  # maximum time with git per text, in seconds
 
 
-class Said(NamedTuple):
+class QuotedLocation(NamedTuple):
     """A location as printed: the path, a line (from 1), and the function, empty if none.
 
     `source` is the quoted source line, if any.
@@ -55,7 +55,7 @@ class Said(NamedTuple):
     source: str = ""
 
 
-class Versions:
+class VersionChecks:
     """Checks and follows locations for one text; `releases` are the releases stated so far."""
 
     def __init__(self, index: Index | None, outlines: Outlines, releases: StatedReleases) -> None:
@@ -63,21 +63,21 @@ class Versions:
         self._outlines = outlines
         self._releases = releases
         self._file_releases = FileReleases()
-        self._followed: Recall[tuple[Said, tuple[str, ...], int, int], tuple[Location, ...]] = Recall()
+        self._followed: TextCache[tuple[QuotedLocation, tuple[str, ...], int, int], tuple[Location, ...]] = TextCache()
         self._histories = 0
         self._git_seconds = 0.0  # spent on histories
-        self._stack: Mapping[str, Sequence[Said]] = {}  # the printed locations of the current stack, by file
+        self._stack: Mapping[str, Sequence[QuotedLocation]] = {}  # the printed locations of the current stack, by file
         self._stacks = 0
         self._distrusted: frozenset[str] = frozenset()
         self._pythons: frozenset[str] = frozenset()  # the Python versions in the paths of the stack
 
-    def set_stack(self, frames: Iterable[tuple[Said, Sequence[str]]]) -> None:
+    def set_stack(self, frames: Iterable[tuple[QuotedLocation, Sequence[str]]]) -> None:
         """Set the stack of the following look-ups: its frames, each with its possible files.
 
         A file that contradicts a frame has another version, and so has its whole package. Its other lines may match
         only by chance.
         """
-        stack: dict[str, list[Said]] = defaultdict(list)
+        stack: dict[str, list[QuotedLocation]] = defaultdict(list)
         distrusted = set()
         together = list(frames)
         self._pythons = frozenset(filter(None, (python_in_path(said.path) for said, _ in together)))
@@ -89,34 +89,37 @@ class Versions:
         self._stack, self._distrusted = stack, frozenset(distrusted)
         self._stacks += 1
 
-    def find_locations(self, said: Said, paths: Sequence[str], how: How) -> tuple[Location, ...]:
+    def find_locations(
+        self, quoted: QuotedLocation, paths: Sequence[str], how: LocationEvidence
+    ) -> tuple[Location, ...]:
         """Return the locations in the files that confirm the place, known as `how`.
 
         If none confirms it: in the files that do not contradict it, else where the line was followed to, else doubtful.
         """
-        verdicts = [(path, self._verdict(path, said)) for path in paths]
-        for wanted in (Fit.FITS, Fit.UNKNOWN):
+        verdicts = [(path, self._verdict(path, quoted)) for path in paths]
+        for wanted in (OutlineMatch.FITS, OutlineMatch.UNKNOWN):
             if fitting := [path for path, verdict in verdicts if verdict is wanted]:
                 return tuple(
-                    Location(path, said.line, how) for path in self._drop_copies(self._files_of_stated_release(fitting))
+                    Location(path, quoted.line, how)
+                    for path in self._drop_copies(self._files_of_stated_release(fitting))
                 )
-        key = said, tuple(paths), self._releases.count, self._stacks
-        length = len(said.path) + len(said.function) + len(said.source)
-        return self._followed.get_or_make(key, length, lambda: self._follow(said, paths))
+        key = quoted, tuple(paths), self._releases.count, self._stacks
+        length = len(quoted.path) + len(quoted.function) + len(quoted.source)
+        return self._followed.get_or_make(key, length, lambda: self._follow(quoted, paths))
 
-    def check_function(self, said: Said, location: Location) -> Location:
+    def check_function(self, quoted: QuotedLocation, location: Location) -> Location:
         """Return the location in a file found by its name alone, doubtful unless its function is there.
 
         File names are not unique: `invoke.h` of the C++ library is in no folder of XLA's.
         """
-        is_told = bool(said.source) or said.function.partition("(")[0] not in COMMON_FUNCTIONS
-        if location.how is not How.EXACT or (is_told and self.confirms(said, location.path)):
+        is_told = bool(quoted.source) or quoted.function.partition("(")[0] not in COMMON_FUNCTIONS
+        if location.how is not LocationEvidence.EXACT or (is_told and self.confirms(quoted, location.path)):
             return location
-        return replace(location, how=How.DOUBTFUL)
+        return replace(location, how=LocationEvidence.DOUBTFUL)
 
-    def confirms(self, said: Said, path: str) -> bool:
+    def confirms(self, quoted: QuotedLocation, path: str) -> bool:
         """Whether a file has the function at the line, and belongs to no other release than the text's."""
-        return self._verdict(path, said) is Fit.FITS
+        return self._verdict(path, quoted) is OutlineMatch.FITS
 
     def check_release(self, location: Location) -> Location:
         """Return a public location, marked doubtful if its commit is not that of the text's release."""
@@ -126,51 +129,55 @@ class Versions:
         revisions = set(self._stated_revisions())
         if commit is None or not revisions or commit[1] in revisions:
             return location
-        return replace(location, how=How.DOUBTFUL)
+        return replace(location, how=LocationEvidence.DOUBTFUL)
 
-    def _verdict(self, path: str, said: Said) -> Fit:
+    def _verdict(self, path: str, quoted: QuotedLocation) -> OutlineMatch:
         outline = self._outline(path)
-        verdict = _check_fit(outline, said) if outline is not None else Fit.UNKNOWN
-        if self._is_of_another_release(path, said) or (self._is_distrusted(path, said) and not said.source):
-            return Fit.CONTRADICTS
+        verdict = _check_fit(outline, quoted) if outline is not None else OutlineMatch.UNKNOWN
+        if self._is_of_another_release(path, quoted) or (self._is_distrusted(path, quoted) and not quoted.source):
+            return OutlineMatch.CONTRADICTS
         return verdict
 
-    def _certainly_contradicts(self, path: str, said: Said) -> bool:
+    def _certainly_contradicts(self, path: str, quoted: QuotedLocation) -> bool:
         """Whether a file cannot be the text's version.
 
         A function missing from the file proves nothing: it may be renamed.
         """
         outline = self._outline(path)
-        if outline is None or _check_fit(outline, said) is not Fit.CONTRADICTS:
+        if outline is None or _check_fit(outline, quoted) is not OutlineMatch.CONTRADICTS:
             return False
-        return said.line > outline.lines or bool(said.source) or bool(outline.defined(said.function))
+        return quoted.line > outline.lines or bool(quoted.source) or bool(outline.functions_named(quoted.function))
 
-    def _is_distrusted(self, path: str, said: Said) -> bool:
-        return bool(self._distrusted) and not self._distrusted.isdisjoint((path, _package_folder(path, said)))
+    def _is_distrusted(self, path: str, quoted: QuotedLocation) -> bool:
+        return bool(self._distrusted) and not self._distrusted.isdisjoint((path, _package_folder(path, quoted)))
 
-    def _is_of_another_release(self, path: str, said: Said) -> bool:
+    def _is_of_another_release(self, path: str, quoted: QuotedLocation) -> bool:
         if not is_local(path):
             return bool(self._releases.count) and self._is_map_of_another_release(path)
-        release = self._file_releases.of(path)
-        if self._is_of_another_python(path, said, release):
+        release = self._file_releases.release_of(path)
+        if self._is_of_another_python(path, quoted, release):
             return True
         if not self._releases.count:
             return False
-        if release is not None and release.package == "python" and said.path == path:  # the path has the Python version
+        if (
+            release is not None and release.package == "python" and quoted.path == path
+        ):  # the path has the Python version
             return False
         return self._releases.contradicts(release)
 
-    def _is_of_another_python(self, path: str, said: Said, release: Release | None) -> bool:
+    def _is_of_another_python(self, path: str, quoted: QuotedLocation, release: Release | None) -> bool:
         """Whether a file is installed for another Python version than the text's.
 
         Its package may then have another version too, unless the text states the version.
         """
-        here, named = python_in_path(path), python_in_path(said.path)
-        versions = {named} if named else self._pythons if said.path.startswith("<") else ()
+        here, named = python_in_path(path), python_in_path(quoted.path)
+        versions = {named} if named else self._pythons if quoted.path.startswith("<") else ()
         if not here or not versions or here in versions:
             return False
         return (
-            release is None or release.package == "python" or release.version not in self._releases.of(release.package)
+            release is None
+            or release.package == "python"
+            or release.version not in self._releases.versions_of(release.package)
         )
 
     def _is_map_of_another_release(self, path: str) -> bool:
@@ -185,8 +192,8 @@ class Versions:
         """Return the files of a stated release, if there are any; else all of them."""
         if len(paths) == 1 or not self._releases.count:
             return paths
-        releases = [(path, self._file_releases.of(path)) for path in paths]
-        return [path for path, release in releases if release and self._releases.of(release.package)] or paths
+        releases = [(path, self._file_releases.release_of(path)) for path in paths]
+        return [path for path, release in releases if release and self._releases.versions_of(release.package)] or paths
 
     def _drop_copies(self, paths: Sequence[str]) -> Sequence[str]:
         """Return the files without copies of installed ones: a checkout of the same version is not another location.
@@ -206,40 +213,40 @@ class Versions:
     def _outline(self, path: str) -> Outline | None:
         known = self._index.names.definitions_in if self._index is not None else lambda path: None
         if is_local(path):
-            return self._outlines.of(path, known)
+            return self._outlines.outline_of(path, known)
         definitions = known(path)
         return outline_from_map(path, definitions) if definitions is not None else None
 
-    def _follow(self, said: Said, paths: Sequence[str]) -> tuple[Location, ...]:
+    def _follow(self, quoted: QuotedLocation, paths: Sequence[str]) -> tuple[Location, ...]:
         """Return the locations of a place that no file confirms."""
         local = [path for path in paths if is_local(path)]
-        for followed in (self._find_in_copies(said, paths), self._find_in_histories(said, local)):
+        for followed in (self._find_in_copies(quoted, paths), self._find_in_histories(quoted, local)):
             if found := list(dict.fromkeys(followed)):
                 return tuple(found)
-        return tuple(self._doubtful_location(said, path) for path in paths)
+        return tuple(self._doubtful_location(quoted, path) for path in paths)
 
-    def _find_in_copies(self, said: Said, paths: Sequence[str]) -> Iterator[Location]:
+    def _find_in_copies(self, quoted: QuotedLocation, paths: Sequence[str]) -> Iterator[Location]:
         """Yield the copies of the file, in another environment or a source map, that confirm the place.
 
         They share the end of its path, and more of it than the name.
         """
-        if self._index is None or not said.function:
+        if self._index is None or not quoted.function:
             return
-        name = said.path.rpartition("/")[2]
+        name = quoted.path.rpartition("/")[2]
         others = [path for path in self._index.names.files_named(name) if path not in paths]
         shared = [(_common_tail(path, max(paths, key=len)), path) for path in others]
         longest = max((length for length, _ in shared), default=0)
         if longest < 2:
             return
         for _, path in [each for each in shared if each[0] == longest][:_MAX_COPIES]:
-            if self.confirms(said, path):
-                release = self._file_releases.of(path) if is_local(path) else None
-                is_certain = release is not None and release.version in self._releases.of(release.package)
-                yield Location(path, said.line, How.EXACT if is_certain else How.FOLLOWED)
+            if self.confirms(quoted, path):
+                release = self._file_releases.release_of(path) if is_local(path) else None
+                is_certain = release is not None and release.version in self._releases.versions_of(release.package)
+                yield Location(path, quoted.line, LocationEvidence.EXACT if is_certain else LocationEvidence.FOLLOWED)
 
-    def _find_in_histories(self, said: Said, paths: Iterable[str]) -> Iterator[Location]:
+    def _find_in_histories(self, quoted: QuotedLocation, paths: Iterable[str]) -> Iterator[Location]:
         """Yield the current line for every earlier version of a file that fits the place."""
-        from framedex.sources.file_versions import History
+        from framedex.sources.file_versions import FileHistory
         from framedex.sources.line_maps import map_lines
 
         for path in paths:
@@ -247,19 +254,19 @@ class Versions:
                 continue
             self._histories += 1
             now = _read_text(path)
-            for content in self._limit_time(self._possible_versions(path, said, History(path))):
+            for content in self._limit_time(self._possible_versions(path, quoted, FileHistory(path))):
                 outline = parse_outline(path, content)
-                fit = _check_fit(outline, said)
-                if fit is Fit.CONTRADICTS or (said.function and fit is not Fit.FITS):
+                fit = _check_fit(outline, quoted)
+                if fit is OutlineMatch.CONTRADICTS or (quoted.function and fit is not OutlineMatch.FITS):
                     continue
-                if any(_check_fit(outline, other) is Fit.CONTRADICTS for other in self._stack.get(path, ())):
+                if any(_check_fit(outline, other) is OutlineMatch.CONTRADICTS for other in self._stack.get(path, ())):
                     continue
-                moved = map_lines(_decode(content), now).forward(said.line)
-                if moved.line == said.line and not moved.is_gone:
-                    yield Location(path, said.line, How.FOLLOWED)
+                moved = map_lines(_decode(content), now).forward(quoted.line)
+                if moved.line == quoted.line and not moved.is_gone:
+                    yield Location(path, quoted.line, LocationEvidence.FOLLOWED)
                 else:
-                    stale = Stale.GONE if moved.is_gone else Stale.MOVED
-                    yield Location(path, moved.line, How.FOLLOWED, stale=stale, moved_from=said.line)
+                    stale = Staleness.GONE if moved.is_gone else Staleness.MOVED
+                    yield Location(path, moved.line, LocationEvidence.FOLLOWED, stale=stale, moved_from=quoted.line)
 
     def _limit_time(self, versions: Iterator[bytes]) -> Iterator[bytes]:
         """Yield the versions until the time for this text is used up."""
@@ -271,48 +278,52 @@ class Versions:
                 return
             yield content
 
-    def _possible_versions(self, path: str, said: Said, history: History) -> Iterator[bytes]:
+    def _possible_versions(self, path: str, quoted: QuotedLocation, history: FileHistory) -> Iterator[bytes]:
         """Yield the possible versions of a file: those of the stated releases, or all earlier ones."""
         stated = [
             content for revision in self._stated_revisions() if (content := history.read_revision(revision)) is not None
         ]
         if stated:
             yield from stated[:1]
-        elif not self._is_of_another_release(path, said):  # in another release the line alone proves too little
+        elif not self._is_of_another_release(path, quoted):  # in another release the line alone proves too little
             yield from history.iterate_earlier()
 
     def _stated_revisions(self) -> Iterator[str]:
         """Yield the commits and tags of the jax and jaxlib releases stated by the text."""
         from framedex.releases.builds import release_commits
 
-        for version in sorted(self._releases.of("jaxlib") | self._releases.of("jax")):
+        for version in sorted(self._releases.versions_of("jaxlib") | self._releases.versions_of("jax")):
             yield from release_commits(version).values()
             yield f"jax-v{version}"
 
-    def _doubtful_location(self, said: Said, path: str) -> Location:
+    def _doubtful_location(self, quoted: QuotedLocation, path: str) -> Location:
         """Return the function's definition if the file contradicts the line, else the line marked doubtful."""
         outline = self._outline(path)
         if outline is None:
-            return Location(path, said.line, How.DOUBTFUL)
-        defined = outline.defined(said.function) if said.function else []
-        if _check_fit(outline, said._replace(source="")) is Fit.CONTRADICTS and len(defined) == 1:
-            return Location(path, defined[0].line, How.DEFINITION, stale=Stale.GONE, moved_from=said.line)
-        if said.line > outline.lines:
-            return Location(path, max(outline.lines, 1), How.DOUBTFUL, stale=Stale.GONE, moved_from=said.line)
-        return Location(path, said.line, How.DOUBTFUL)
+            return Location(path, quoted.line, LocationEvidence.DOUBTFUL)
+        defined = outline.functions_named(quoted.function) if quoted.function else []
+        if _check_fit(outline, quoted._replace(source="")) is OutlineMatch.CONTRADICTS and len(defined) == 1:
+            return Location(
+                path, defined[0].line, LocationEvidence.DEFINITION, stale=Staleness.GONE, moved_from=quoted.line
+            )
+        if quoted.line > outline.lines:
+            return Location(
+                path, max(outline.lines, 1), LocationEvidence.DOUBTFUL, stale=Staleness.GONE, moved_from=quoted.line
+            )
+        return Location(path, quoted.line, LocationEvidence.DOUBTFUL)
 
 
-def _package_folder(path: str, said: Said) -> str:
+def _package_folder(path: str, quoted: QuotedLocation) -> str:
     """Return the folder of a file's package, if known; else the file."""
     if found := _PACKAGE.match(path):
         return found[0]
-    if "/" in said.path and path.endswith(f"/{said.path}"):  # a path shortened to begin at a package
-        return f"{path.removesuffix(said.path)}{said.path.partition('/')[0]}/"
+    if "/" in quoted.path and path.endswith(f"/{quoted.path}"):  # a path shortened to begin at a package
+        return f"{path.removesuffix(quoted.path)}{quoted.path.partition('/')[0]}/"
     return path
 
 
-def _check_fit(outline: Outline, said: Said) -> Fit:
-    return outline.fit(said.function, said.line, said.language, said.source)
+def _check_fit(outline: Outline, quoted: QuotedLocation) -> OutlineMatch:
+    return outline.fit(quoted.function, quoted.line, quoted.language, quoted.source)
 
 
 def _common_tail(path: str, wanted: str) -> int:
@@ -335,7 +346,7 @@ def _decode(content: bytes) -> str:
 
 
 _CHECKOUT_COMMIT = re.compile(r"[0-9a-f]{7,64}")
-_BEST_FIRST = (How.EXACT, How.FOLLOWED, How.DOUBTFUL)
+_BEST_FIRST = (LocationEvidence.EXACT, LocationEvidence.FOLLOWED, LocationEvidence.DOUBTFUL)
 
 
 class Checkouts:
@@ -343,9 +354,9 @@ class Checkouts:
 
     def __init__(self, folders: Iterable[str]) -> None:
         self._folders = tuple(dict.fromkeys(folders))
-        self._tops: Recall[str, str] = Recall()
-        self._names: Recall[str, frozenset[str]] = Recall()
-        self._changes: Recall[tuple[FoundFile, str], _Change] = Recall()
+        self._tops: TextCache[str, str] = TextCache()
+        self._names: TextCache[str, frozenset[str]] = TextCache()
+        self._changes: TextCache[tuple[FoundFile, str], _Change] = TextCache()
 
     def find(self, wanted: PublicLine) -> Location | None:
         """Return the most certain line in a local file; None if no checkout has that file."""
@@ -379,7 +390,7 @@ class Checkouts:
             top
         ):
             return None
-        return Location(file, line, How.DOUBTFUL) if change is None else change.follow(file, line)
+        return Location(file, line, LocationEvidence.DOUBTFUL) if change is None else change.follow(file, line)
 
     def _cached_change(self, file: str, revision: str) -> _Change | None:
         """Return the changes of a file since a revision; None if git does not have the revision."""
@@ -395,7 +406,7 @@ class Checkouts:
         """Return the top folder of the working tree around a folder; empty if there is none."""
 
         def found() -> str:
-            from framedex.git import Git  # a slow import (subprocess)
+            from framedex.git import Git
 
             return (Git(Path(folder)).text("rev-parse", "--show-toplevel") or "").removesuffix("\n")
 
@@ -423,19 +434,19 @@ class _Change:
     def follow(self, file: str, line: int) -> Location:
         """Return the current location of an old line."""
         if self.lines is None:
-            return Location(file, line, How.EXACT)
+            return Location(file, line, LocationEvidence.EXACT)
         moved = self.lines.forward(line)
         if moved.line == line and not moved.is_gone:
-            return Location(file, line, How.FOLLOWED)
-        stale = Stale.GONE if moved.is_gone else Stale.MOVED
-        return Location(file, moved.line, How.FOLLOWED, stale=stale, moved_from=line)
+            return Location(file, line, LocationEvidence.FOLLOWED)
+        stale = Staleness.GONE if moved.is_gone else Staleness.MOVED
+        return Location(file, moved.line, LocationEvidence.FOLLOWED, stale=stale, moved_from=line)
 
 
 def _read_change(file: str, revision: str) -> _Change | None:
-    from framedex.sources.file_versions import History
+    from framedex.sources.file_versions import FileHistory
     from framedex.sources.line_maps import map_lines
 
-    then = History(file).read_revision(revision)
+    then = FileHistory(file).read_revision(revision)
     if then is None:
         return None
     try:

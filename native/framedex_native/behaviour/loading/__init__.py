@@ -32,13 +32,13 @@ def load(files: str, library: str) -> str:
         except behaviour.files.BehaviourFileError as error:
             return str(error)
         except Exception:
-            return f"the behaviours of {file} cannot be run:\n{_told(file)}"
+            return f"the behaviours of {file} cannot be run:\n{_format_failure(file)}"
         except SystemExit as error:
             return f"the behaviours of {file} end the program ({error.code})"
     return ""
 
 
-def _told(file: str) -> str:
+def _format_failure(file: str) -> str:
     """Format the current exception from the file's own frame on; without frames if the file does not compile."""
     error = sys.exc_info()[1]
     assert error is not None

@@ -8,9 +8,9 @@ namespace framedex::mock {
 int fork_count();
 
 // Remembers the process that created it.
-class MadeHere {
+class ProcessOwner {
  public:
-  MadeHere() : forks_(fork_count()) {}
+  ProcessOwner() : forks_(fork_count()) {}
   explicit operator bool() const { return forks_ == fork_count(); }
 
  private:

@@ -171,15 +171,16 @@ const std::optional<Functions>& found_functions() {
 const Functions& api() { return *found_functions(); }
 
 // References dropped without the GIL.
-struct Dropped {
-  const MadeHere made_here;
+struct DroppedReferences {
+  const ProcessOwner made_here;
   std::mutex mutex;
   std::vector<Object*> objects;
   std::atomic<size_t> count{0};
 };
 
-Dropped& dropped() {
-  static Dropped* const instance = new Dropped;  // never destroyed: references are dropped until the process ends
+DroppedReferences& dropped() {
+  static DroppedReferences* const instance =
+      new DroppedReferences;  // never destroyed: references are dropped until the process ends
   return *instance;
 }
 
@@ -272,8 +273,8 @@ Reference::~Reference() {
   if (object_ != nullptr) api().Py_DecRef(object_);
 }
 
-Held::~Held() {
-  Dropped& all = dropped();
+OwnedReference::~OwnedReference() {
+  DroppedReferences& all = dropped();
   if (object_ == nullptr || !all.made_here) return;
   std::lock_guard lock(all.mutex);
   all.objects.push_back(object_);

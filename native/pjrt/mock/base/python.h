@@ -68,16 +68,16 @@ class Reference {
 };
 
 // An owned reference that can be dropped on any thread: its object is released when the GIL is next held.
-class Held {
+class OwnedReference {
  public:
-  Held() = default;
-  Held(Reference reference) : object_(reference.release()) {}  // NOLINT: a Reference that outlives the GIL
-  Held(Held&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
-  Held& operator=(Held&& other) noexcept {
+  OwnedReference() = default;
+  OwnedReference(Reference reference) : object_(reference.release()) {}  // NOLINT: a Reference that outlives the GIL
+  OwnedReference(OwnedReference&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  OwnedReference& operator=(OwnedReference&& other) noexcept {
     std::swap(object_, other.object_);
     return *this;
   }
-  ~Held();
+  ~OwnedReference();
 
   Object* get() const { return object_; }
   explicit operator bool() const { return object_ != nullptr; }

@@ -246,6 +246,12 @@ PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved) 
   return nullptr;
 }
 
+PJRT_Error* count_temporaries(const Memory& memory, int64_t bytes) {
+  if (memory.pool->CountTemporaries(bytes)) return nullptr;
+  release_memory_of_dropped_arrays();
+  return memory.pool->CountTemporaries(bytes) ? nullptr : exhausted(memory, bytes);
+}
+
 PJRT_Error* deleted_buffer(const char* function) {
   return make_error(PJRT_Error_Code_FAILED_PRECONDITION, std::string(function) + " of a buffer that was deleted.");
 }

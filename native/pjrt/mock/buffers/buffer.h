@@ -17,6 +17,8 @@ namespace framedex::mock {
 // Allocates memory to write to, or only reserves it. Returns RESOURCE_EXHAUSTED if there is not enough.
 PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>* allocated);
 PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved);
+// Counts the temporaries of a program that runs now. Returns RESOURCE_EXHAUSTED if there is not enough memory for them.
+PJRT_Error* count_temporaries(const Memory& memory, int64_t bytes);
 
 // Returns the error for a function called with a deleted buffer.
 PJRT_Error* deleted_buffer(const char* function);

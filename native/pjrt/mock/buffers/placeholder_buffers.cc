@@ -10,7 +10,7 @@
 
 // The handle with which the caller fulfils an alias buffer.
 struct PJRT_FulfillAliasBufferCallback {
-  framedex::mock::Awaited alias;
+  framedex::mock::AwaitedMemory alias;
 };
 
 namespace framedex::mock {
@@ -39,14 +39,14 @@ PJRT_Error* create_error_buffer(PJRT_Client_CreateErrorBuffer_Args* args) {
     }
     status.payloads.emplace_back(std::move(name), std::string(payload.string_value, payload.value_size));
   }
-  Awaited error(shape_of(*args));
+  AwaitedMemory error(shape_of(*args));
   error.ready->set(std::move(status));
   args->buffer = new PJRT_Buffer(error.shape, static_cast<Memory*>(args->memory), error.storage);
   return nullptr;
 }
 
 PJRT_Error* create_alias_buffer(PJRT_Client_CreateAliasBuffer_Args* args) {
-  Awaited alias(shape_of(*args));
+  AwaitedMemory alias(shape_of(*args));
   args->alias_buffer = new PJRT_Buffer(alias.shape, static_cast<Memory*>(args->memory), alias.storage);
   args->fulfill_alias_buffer_cb = new PJRT_FulfillAliasBufferCallback{std::move(alias)};
   return nullptr;
@@ -55,7 +55,7 @@ PJRT_Error* create_alias_buffer(PJRT_Client_CreateAliasBuffer_Args* args) {
 PJRT_Error* fulfill_alias_buffer(PJRT_Client_FulfillAliasBuffer_Args* args) {
   if (args->fulfill_alias_buffer_cb == nullptr) return invalid("PJRT_Client_FulfillAliasBuffer without a callback.");
   std::unique_ptr<PJRT_FulfillAliasBufferCallback> own(args->fulfill_alias_buffer_cb);
-  const Awaited& alias = own->alias;
+  const AwaitedMemory& alias = own->alias;
   auto fail = [&](const Status& status) {
     alias.ready->set(status);
     return status.to_error();

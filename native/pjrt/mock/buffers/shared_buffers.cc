@@ -43,26 +43,26 @@ PJRT_Error* bitcast(PJRT_Buffer_Bitcast_Args* args) {
                                                             std::to_string(from.bytes) + " bytes to one of " +
                                                             std::to_string(to->bytes) + ".");
   }
-  Awaited cast(std::move(to));
+  AwaitedMemory cast(std::move(to));
   cast.share(source);
   args->out_buffer = new PJRT_Buffer(cast.shape, args->buffer->memory, cast.storage);
   return nullptr;
 }
 
 // A buffer that receives another's memory once the caller's condition is met.
-struct Dependent {
-  Awaited awaited;
+struct DependentBuffer {
+  AwaitedMemory awaited;
   std::shared_ptr<Storage> source;
 };
 
 PJRT_Error* donate_with_dependency(PJRT_Buffer_DonateWithControlDependency_Args* args) {
   std::shared_ptr<Storage> source = args->buffer->remove();
   if (source == nullptr) return deleted_buffer("PJRT_Buffer_DonateWithControlDependency");
-  auto* dependent = new Dependent{Awaited(args->buffer->shape), std::move(source)};
+  auto* dependent = new DependentBuffer{AwaitedMemory(args->buffer->shape), std::move(source)};
   args->out_buffer = new PJRT_Buffer(args->buffer->shape, args->buffer->memory, dependent->awaited.storage);
   args->callback_data = dependent;
   args->dependency_ready_callback = [](PJRT_Buffer_DonateWithControlDependency_Callback_Args* met) {
-    std::unique_ptr<Dependent> own(static_cast<Dependent*>(met->callback_data));
+    std::unique_ptr<DependentBuffer> own(static_cast<DependentBuffer*>(met->callback_data));
     if (met->error_code == PJRT_Error_Code_OK) return own->awaited.share(own->source);
     own->awaited.ready->set({met->error_code, std::string(met->error_message, met->error_message_size)});
   };
@@ -71,7 +71,7 @@ PJRT_Error* donate_with_dependency(PJRT_Buffer_DonateWithControlDependency_Args*
 
 }  // namespace
 
-void Awaited::share(const std::shared_ptr<Storage>& source) const {
+void AwaitedMemory::share(const std::shared_ptr<Storage>& source) const {
   auto shared = when_readable(
       source, [source, storage = storage, shape = shape](Storage&) { return storage->share(source, *shape); });
   shared->on_ready([ready = ready](const Status& status) { ready->set(status); });

@@ -10,8 +10,8 @@
 namespace framedex::mock {
 
 // A storage without memory yet, and the event that becomes ready when it has memory.
-struct Awaited {
-  explicit Awaited(std::shared_ptr<const Shape> array_shape)
+struct AwaitedMemory {
+  explicit AwaitedMemory(std::shared_ptr<const Shape> array_shape)
       : shape(std::move(array_shape)), storage(std::make_shared<Storage>(nullptr, ready)) {}
 
   // Makes the storage share the memory of `source` once that is ready. If `source` fails, so does the storage.

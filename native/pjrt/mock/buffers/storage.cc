@@ -91,7 +91,7 @@ Status Storage::share(std::shared_ptr<Storage> other, const Shape& shape) {
   return status;
 }
 
-void Storage::set_array(python::Held array) {
+void Storage::set_array(python::OwnedReference array) {
   array_ = std::move(array);
   is_started_.store(true, std::memory_order_release);
 }

@@ -48,7 +48,7 @@ class Storage {
   // ---- With the GIL.
 
   // Called when the program has started, with its array on one device, or with piece `index` of an array on several.
-  void set_array(python::Held array);
+  void set_array(python::OwnedReference array);
   void set_piece(std::shared_ptr<const ShardedArray> whole, size_t index);
   const std::shared_ptr<const ShardedArray>& whole() const { return whole_; }  // nullptr on one device
   size_t index() const { return index_; }
@@ -67,7 +67,7 @@ class Storage {
   int64_t result_bytes_ = 0;
   std::atomic<bool> is_started_{false};
   std::atomic<char*> address_{nullptr};
-  python::Held array_;  // on one device
+  python::OwnedReference array_;  // on one device
   std::shared_ptr<const ShardedArray> whole_;
   size_t index_ = 0;
 };

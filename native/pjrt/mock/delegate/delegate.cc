@@ -88,7 +88,7 @@ std::vector<std::string> element_type_names() {
 }
 
 void release_memory_of_dropped_arrays() {
-  static const MadeHere made_here;
+  static const ProcessOwner made_here;
   if (!made_here || !python::is_usable()) return;
   Gil gil;
   Reference module = python::loaded_module(kModule);
@@ -100,7 +100,7 @@ void release_memory_of_dropped_arrays() {
 Delegate* Delegate::of(const std::vector<PJRT_DeviceDescription*>& devices, int process_index, Status& status) {
   static std::mutex mutex;
   static auto* const delegates = new std::map<std::vector<int>, std::unique_ptr<Delegate>>;
-  static const MadeHere made_here;
+  static const ProcessOwner made_here;
   if (!made_here) {
     status = {
         PJRT_Error_Code_FAILED_PRECONDITION,

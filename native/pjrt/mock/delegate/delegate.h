@@ -22,7 +22,7 @@ std::vector<std::string> element_type_names();
 
 // An array of the CPU client with a piece on each of several devices.
 struct ShardedArray {
-  python::Held array;
+  python::OwnedReference array;
   size_t device_count;
 };
 
@@ -70,14 +70,15 @@ class Delegate {
   Delegate() = default;
   Status open(const std::vector<PJRT_DeviceDescription*>& devices, int process_index);
 
-  const MadeHere made_here_;
+  const ProcessOwner made_here_;
   bool is_distributed_ = false;
-  python::Held compile_;
-  python::Held array_;
-  python::Held joined_;
-  python::Held copied_;
+  python::OwnedReference compile_;
+  python::OwnedReference array_;
+  python::OwnedReference joined_;
+  python::OwnedReference copied_;
   struct Names {
-    python::Held with_tokens, consume_with_handlers, consume_token, is_ready, block_until_ready, unsafe_buffer_pointer;
+    python::OwnedReference with_tokens, consume_with_handlers, consume_token, is_ready, block_until_ready,
+        unsafe_buffer_pointer;
   } names_;
 };
 

@@ -11,22 +11,22 @@
 namespace framedex::mock {
 
 // The callbacks of an execution, available to runs.
-class HostTransfers::Offer {
+class HostTransfers::PendingTransfer {
  public:
   // Whether some of its callbacks are still free.
   bool is_on_offer() const { return runs.size() < callbacks.size(); }
 
   std::map<int, HostCallbacks> callbacks;
   std::map<int, int64_t> runs;  // device -> the run that uses the callbacks
-  std::vector<std::shared_ptr<Ending>> held_back;
+  std::vector<std::shared_ptr<TransferEnd>> held_back;
 };
 
 // The end of an execution, held back while other executions may use its callbacks.
-struct HostTransfers::Ending {
-  std::shared_ptr<Offer> offer;
+struct HostTransfers::TransferEnd {
+  std::shared_ptr<PendingTransfer> offer;
   std::shared_ptr<EventState> told;
   Status status;
-  ~Ending() { told->set(status); }
+  ~TransferEnd() { told->set(status); }
 };
 
 namespace {
@@ -167,10 +167,10 @@ HostTransfers::~HostTransfers() {
   programs().erase(program_);
 }
 
-std::shared_ptr<HostTransfers::Offer> HostTransfers::begin(std::map<int, HostCallbacks> callbacks) {
-  auto offer = std::make_shared<Offer>();
+std::shared_ptr<HostTransfers::PendingTransfer> HostTransfers::begin(std::map<int, HostCallbacks> callbacks) {
+  auto offer = std::make_shared<PendingTransfer>();
   offer->callbacks = std::move(callbacks);
-  std::vector<std::shared_ptr<Ending>> endings;
+  std::vector<std::shared_ptr<TransferEnd>> endings;
   std::lock_guard lock(mutex_);
   endings = untold();
   for (const auto& ending : endings) {
@@ -180,9 +180,10 @@ std::shared_ptr<HostTransfers::Offer> HostTransfers::begin(std::map<int, HostCal
   return offer;
 }
 
-void HostTransfers::end(const std::shared_ptr<Offer>& offer, std::shared_ptr<EventState> told, Status status) {
-  std::shared_ptr<Ending> ending(new Ending{offer, std::move(told), std::move(status)});
-  std::vector<std::shared_ptr<Ending>> let_go;
+void HostTransfers::end(const std::shared_ptr<PendingTransfer>& offer, std::shared_ptr<EventState> told,
+                        Status status) {
+  std::shared_ptr<TransferEnd> ending(new TransferEnd{offer, std::move(told), std::move(status)});
+  std::vector<std::shared_ptr<TransferEnd>> let_go;
   std::lock_guard lock(mutex_);
   under_way_.erase(std::remove(under_way_.begin(), under_way_.end(), offer), under_way_.end());
   for (const auto& other : under_way_) other->held_back.push_back(ending);
@@ -192,24 +193,24 @@ void HostTransfers::end(const std::shared_ptr<Offer>& offer, std::shared_ptr<Eve
   if (!under_way_.empty()) untold_.push_back(ending);
 }
 
-std::vector<std::shared_ptr<HostTransfers::Ending>> HostTransfers::untold() const {
-  std::vector<std::shared_ptr<Ending>> endings;
+std::vector<std::shared_ptr<HostTransfers::TransferEnd>> HostTransfers::untold() const {
+  std::vector<std::shared_ptr<TransferEnd>> endings;
   for (const auto& untold : untold_) {
-    if (std::shared_ptr<Ending> ending = untold.lock()) endings.push_back(std::move(ending));
+    if (std::shared_ptr<TransferEnd> ending = untold.lock()) endings.push_back(std::move(ending));
   }
   return endings;
 }
 
 const HostCallbacks* HostTransfers::callbacks(int64_t run, int device) {
-  std::vector<std::shared_ptr<Ending>> endings;
+  std::vector<std::shared_ptr<TransferEnd>> endings;
   std::lock_guard lock(mutex_);
   endings = untold();
   // Callbacks of ended executions are used up first, so that their ends are reported without waiting for others.
-  std::vector<Offer*> known;
+  std::vector<PendingTransfer*> known;
   for (const auto& ending : endings) known.push_back(ending->offer.get());
   for (const auto& offer : under_way_) known.push_back(offer.get());
-  Offer* free = nullptr;
-  for (Offer* offer : known) {
+  PendingTransfer* free = nullptr;
+  for (PendingTransfer* offer : known) {
     auto used = offer->runs.find(device);
     if (used != offer->runs.end() && used->second == run) return &offer->callbacks.at(device);
     bool is_free = used == offer->runs.end() && offer->callbacks.count(device) != 0;

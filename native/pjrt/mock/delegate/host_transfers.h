@@ -35,11 +35,11 @@ class HostTransfers {
   static std::shared_ptr<HostTransfers> create(int64_t program);
   ~HostTransfers();
 
-  class Offer;
+  class PendingTransfer;
   // Registers the callbacks of an execution, by CPU device number, before the execution starts.
-  std::shared_ptr<Offer> begin(std::map<int, HostCallbacks> callbacks);
+  std::shared_ptr<PendingTransfer> begin(std::map<int, HostCallbacks> callbacks);
   // Called when the execution has ended. `told` becomes ready, with `status`, once no run uses its callbacks.
-  void end(const std::shared_ptr<Offer>& offer, std::shared_ptr<EventState> told, Status status);
+  void end(const std::shared_ptr<PendingTransfer>& offer, std::shared_ptr<EventState> told, Status status);
 
   // Returns the callbacks for this run on this device; null if all are taken.
   const HostCallbacks* callbacks(int64_t run, int device);
@@ -47,14 +47,14 @@ class HostTransfers {
  private:
   explicit HostTransfers(int64_t program) : program_(program) {}
 
-  struct Ending;
+  struct TransferEnd;
   // Call with the lock held, and drop the result after releasing it: dropping the last reference reports the end.
-  std::vector<std::shared_ptr<Ending>> untold() const;
+  std::vector<std::shared_ptr<TransferEnd>> untold() const;
 
   const int64_t program_;
   std::mutex mutex_;
-  std::vector<std::shared_ptr<Offer>> under_way_;
-  std::vector<std::weak_ptr<Ending>> untold_;
+  std::vector<std::shared_ptr<PendingTransfer>> under_way_;
+  std::vector<std::weak_ptr<TransferEnd>> untold_;
 };
 
 // The FFI handler.

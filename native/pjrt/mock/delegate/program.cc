@@ -35,6 +35,13 @@ std::vector<ProgramValue> values(Decoder& decoder) {
 
 }  // namespace
 
+int64_t Program::memory_size(std::string_view statistic) const {
+  for (const auto& [known, bytes] : memory) {
+    if (known == statistic) return bytes;
+  }
+  return 0;
+}
+
 bool read_description(std::string_view bytes, Program& program) {
   Decoder decoder(bytes);
   program.name = decoder.text();

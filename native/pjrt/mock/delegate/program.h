@@ -47,9 +47,12 @@ struct Program {
   bool has_transfers = false;
 
   // Runs the program; empty if it was compiled in another process.
-  python::Held execute;          // takes a list of arrays
-  python::Held result_handlers;  // create arrays from the results
-  python::Held sharding;         // of the arrays
+  python::OwnedReference execute;          // takes a list of arrays
+  python::OwnedReference result_handlers;  // create arrays from the results
+  python::OwnedReference sharding;         // of the arrays
+
+  // Returns the bytes of one of the names in `memory`, 0 if it is unknown.
+  int64_t memory_size(std::string_view statistic) const;
 };
 
 // Parses the Python half's description of a program (mock_tpu/program.py: Program.description). Returns false if it is

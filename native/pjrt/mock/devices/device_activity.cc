@@ -13,13 +13,13 @@ namespace {
 constexpr size_t kMaximumActivities = 1000000;
 constexpr int64_t kPicosecondsPerNanosecond = 1000;
 
-struct Watches {
+struct ActivityWatches {
   std::mutex mutex;
   std::vector<ActivityWatch*> all;
 };
 
-Watches& watches() {
-  static auto* const instance = new Watches;  // programs may end until the process does
+ActivityWatches& watches() {
+  static auto* const instance = new ActivityWatches;  // programs may end until the process does
   return *instance;
 }
 

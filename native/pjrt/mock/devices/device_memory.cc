@@ -95,6 +95,24 @@ void DeviceMemory::HandOver(const void* address, size_t result) {
   call.enter();
 }
 
+bool DeviceMemory::CountTemporaries(int64_t bytes) {
+  {
+    std::lock_guard lock(mutex_);
+    if (statistics_.in_use + bytes <= statistics_.limit) {
+      statistics_.peak = std::max(statistics_.peak, statistics_.in_use + bytes);
+      return true;
+    }
+  }
+  recorder::Call call(first_function());
+  if (call.is_recording()) {
+    call.arguments().integer(0, device_);
+    call.arguments().integer(1, bytes);
+    call.enter();
+    call.leave(kResourceExhausted, "the temporaries of a program do not fit");
+  }
+  return false;
+}
+
 MemoryStatistics DeviceMemory::statistics() {
   std::lock_guard lock(mutex_);
   join_kept_blocks();

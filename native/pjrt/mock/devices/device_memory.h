@@ -67,6 +67,9 @@ class DeviceMemory {
   // Records that the allocation at `address` is now a program's result. `result` is its index among all results, device
   // by device.
   void HandOver(const void* address, size_t result);
+  // Counts the temporaries of a program that runs now in the peak; they take no memory of the range. Returns whether
+  // they fit beside what is in use, and records a failed allocation if not.
+  bool CountTemporaries(int64_t bytes);
   MemoryStatistics statistics();
   // Restarts the peak and the counts from the current usage.
   void clear_statistics();

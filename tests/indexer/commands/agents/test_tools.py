@@ -6,7 +6,7 @@ import click
 import pytest
 
 from framedex.commands.agents.pages import find_proposals
-from framedex.commands.agents.tools import TOOLS, Role, Tool, verb_arguments
+from framedex.commands.agents.tools import TOOLS, ArgumentRole, Tool, verb_arguments
 from framedex.commands.main import cli
 
 
@@ -16,9 +16,11 @@ def test_each_verb_of_a_tool_takes_what_the_tool_takes(tool: Tool) -> None:
         command = cli.get_command(click.Context(cli), verb)
         assert command is not None
         options = {option for parameter in command.params for option in parameter.opts}
-        assert {each.option for each in tool.arguments if each.role is Role.OPTION} <= options
+        assert {each.option for each in tool.arguments if each.role is ArgumentRole.OPTION} <= options
         words = [each for each in command.params if isinstance(each, click.Argument)]
-        assert len([each for each in tool.arguments if each.role in (Role.WORD, Role.INPUT)]) == len(words)
+        assert len([each for each in tool.arguments if each.role in (ArgumentRole.WORD, ArgumentRole.INPUT)]) == len(
+            words
+        )
 
 
 def test_what_is_given_becomes_no_option() -> None:

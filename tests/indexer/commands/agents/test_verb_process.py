@@ -11,19 +11,19 @@ import anyio
 import pytest
 
 from framedex.commands.agents import query_process, verb_process
-from framedex.commands.agents.verb_process import Verbs
+from framedex.commands.agents.verb_process import VerbRunner
 from framedex.errors import FramedexError
 from framedex.index.ask.sql import MAX_MEMORY_BYTES
 from tests.indexer.recorded import Project
 
 
 @pytest.fixture
-def verbs(project: Project) -> Verbs:
+def verbs(project: Project) -> VerbRunner:
     project.ingest().close()
-    return Verbs(project.index)
+    return VerbRunner(project.index)
 
 
-def test_lines_and_notes_are_told_apart(verbs: Verbs) -> None:
+def test_lines_and_notes_are_told_apart(verbs: VerbRunner) -> None:
     answer = anyio.run(verbs.run, ["find", "--limit=1", "--", "transfer"], "")
 
     assert len(answer.lines) == 1
@@ -34,14 +34,14 @@ def test_lines_and_notes_are_told_apart(verbs: Verbs) -> None:
     assert wrong.notes[0].startswith("Invalid value for '--capture': 'many' is not a list of captures")
 
 
-def test_what_takes_too_long_is_stopped(verbs: Verbs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_too_long_is_stopped(verbs: VerbRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verb_process, "VERB_TIMEOUT_S", 0.02)
 
     with pytest.raises(FramedexError, match="The command took more than 20 ms and was stopped"):
         anyio.run(verbs.run, ["captures", "--"], "")
 
 
-def test_what_prints_too_much_is_cut_after_a_line(verbs: Verbs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_prints_too_much_is_cut_after_a_line(verbs: VerbRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verb_process, "MAX_OUTPUT_BYTES", 150)
     answer = anyio.run(verbs.run, ["trace", "--all", "--", "1"], "")
 
@@ -60,7 +60,7 @@ def test_what_prints_too_much_is_cut_after_a_line(verbs: Verbs, monkeypatch: pyt
     ],
 )
 def test_a_query_that_never_looks_at_the_time_is_stopped(
-    project: Project, verbs: Verbs, monkeypatch: pytest.MonkeyPatch, statement: str
+    project: Project, verbs: VerbRunner, monkeypatch: pytest.MonkeyPatch, statement: str
 ) -> None:
     monkeypatch.setattr(verb_process, "QUERY_TIMEOUT_S", 0.1)
 
@@ -68,7 +68,7 @@ def test_a_query_that_never_looks_at_the_time_is_stopped(
         anyio.run(verbs.query, project.index, statement)
 
 
-def test_a_row_of_wide_values_is_bounded_in_memory(project: Project, verbs: Verbs) -> None:
+def test_a_row_of_wide_values_is_bounded_in_memory(project: Project, verbs: VerbRunner) -> None:
     """In Python, too: one character that is not ASCII makes a text four times as long there."""
     wide = "hex(zeroblob(450000)) || char(128512)"
     answer = anyio.run(verbs.query, project.index, f"SELECT {', '.join([wide] * 170)}")
@@ -86,7 +86,7 @@ def test_a_row_of_wide_values_is_bounded_in_memory(project: Project, verbs: Verb
     ],
 )
 def test_a_process_that_ends_without_a_word_is_told(
-    project: Project, verbs: Verbs, monkeypatch: pytest.MonkeyPatch, code: str, end: str
+    project: Project, verbs: VerbRunner, monkeypatch: pytest.MonkeyPatch, code: str, end: str
 ) -> None:
     monkeypatch.setattr(verb_process, "own_module_command", lambda *_: [sys.executable, "-c", code])
     monkeypatch.setattr(verb_process, "own_code_command", lambda *_: [sys.executable, "-c", code])
@@ -121,7 +121,7 @@ def test_a_lower_limit_of_memory_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     assert limits == [(100 << 20, infinite), (2 * MAX_MEMORY_BYTES, infinite), (2 * MAX_MEMORY_BYTES, infinite)]
 
 
-def test_rows_of_a_query_come_as_they_are(project: Project, verbs: Verbs) -> None:
+def test_rows_of_a_query_come_as_they_are(project: Project, verbs: VerbRunner) -> None:
     answer = anyio.run(verbs.query, project.index, "SELECT '' AS text UNION ALL SELECT char(10) || 'a'")
 
     assert answer.lines == ("text", "", "\\x0aa")

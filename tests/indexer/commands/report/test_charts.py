@@ -9,15 +9,15 @@ import pytest
 from framedex.commands.report.charts import (
     CHART_HEIGHT,
     CHART_WIDTH,
-    Span,
+    TimeSpan,
     flame_boxes,
     functions_by_time,
     memory_outline,
     step_height,
     step_layers,
 )
-from framedex.commands.report.places import EDITORS, Places
-from framedex.model import FlameGraph, FlameKind, FlameNode, How, Location, Loop, LoopStep
+from framedex.commands.report.places import EDITORS, ReportLocations
+from framedex.model import FlameGraph, FlameKind, FlameNode, Location, LocationEvidence, Loop, LoopStep
 
 
 def heights(outline: str) -> list[tuple[float, float]]:
@@ -34,7 +34,7 @@ def node(parent: int, name: str, calls: int, duration: int, kind: FlameKind = Fl
 
 
 def test_memory_stays_as_it_was_until_it_changes() -> None:
-    span = Span(0, 600)
+    span = TimeSpan(0, 600)
     assert heights(memory_outline([(0, 50), (300, 100), (450, 0)], 100, span)) == [
         (0, 0.5),
         (300, 1),
@@ -45,12 +45,12 @@ def test_memory_stays_as_it_was_until_it_changes() -> None:
 
 def test_a_peak_between_two_columns_is_not_lost() -> None:
     points = [(time, 100 if time == 5_001 else 1) for time in range(10_000)]
-    assert max(high for _, high in heights(memory_outline(points, 100, Span(0, 10_000)))) == 1
+    assert max(high for _, high in heights(memory_outline(points, 100, TimeSpan(0, 10_000)))) == 1
 
 
 def test_nothing_but_one_moment_is_no_trouble() -> None:
-    assert heights(memory_outline([(5, 10)], 10, Span(5, 5)))[0] == (0, 1)
-    assert Span(5, 5).ticks() == [5] * 5
+    assert heights(memory_outline([(5, 10)], 10, TimeSpan(5, 5)))[0] == (0, 1)
+    assert TimeSpan(5, 5).ticks() == [5] * 5
 
 
 def test_functions_that_took_no_time_come_by_their_calls() -> None:
@@ -126,8 +126,8 @@ def test_a_function_that_calls_itself_counts_once() -> None:
 
 def test_files_have_the_shortest_name_that_tells_them_apart() -> None:
     paths = ["/a/model/train.py", "/b/model/train.py", "/b/other.py", "/train.py", "jax:jax/_src/api.py"]
-    places = Places(paths, "none")
-    names = {path: places.of(Location(path, 3, How.EXACT)).text for path in paths}
+    places = ReportLocations(paths, "none")
+    names = {path: places.format(Location(path, 3, LocationEvidence.EXACT)).text for path in paths}
     assert names == {
         "/a/model/train.py": "a/model/train.py:3",
         "/b/model/train.py": "b/model/train.py:3",
@@ -140,18 +140,20 @@ def test_files_have_the_shortest_name_that_tells_them_apart() -> None:
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd"])
 def test_an_address_that_is_no_page_is_no_link(url: str) -> None:
-    assert Places(["/x.cc"], "vscode").of(Location("/x.cc", 1, How.EXACT, url=url)).link == ""
+    assert ReportLocations(["/x.cc"], "vscode").format(Location("/x.cc", 1, LocationEvidence.EXACT, url=url)).link == ""
 
 
 def test_a_page_is_a_link_and_a_file_that_is_gone_none() -> None:
-    places = Places(["/x.cc"], "vscode")
-    assert places.of(Location("/x.cc", 1, How.EXACT, url="https://a.example/x.cc#L1")).link.startswith("https://")
-    gone = places.of(Location("/nowhere/x.cc", 1, How.RANKED))
+    places = ReportLocations(["/x.cc"], "vscode")
+    assert places.format(Location("/x.cc", 1, LocationEvidence.EXACT, url="https://a.example/x.cc#L1")).link.startswith(
+        "https://"
+    )
+    gone = places.format(Location("/nowhere/x.cc", 1, LocationEvidence.RANKED))
     assert (gone.link, gone.labels) == ("", "ranked, not here")
 
 
 @pytest.mark.parametrize("editor", EDITORS)
 def test_links_of_every_editor_name_file_and_line(editor: str) -> None:
-    place = Places([__file__], editor).of(Location(__file__, 12, How.EXACT))
+    place = ReportLocations([__file__], editor).format(Location(__file__, 12, LocationEvidence.EXACT))
     assert (place.link == "") is (editor == "none")
     assert editor == "none" or (__file__ in place.link and place.link.endswith("12"))

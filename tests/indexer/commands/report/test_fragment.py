@@ -12,7 +12,7 @@ from framedex.commands.report.charts import within_cells
 from framedex.commands.report.contents import read_contents
 from framedex.commands.report.fragment import fragment, trace_fragment
 from framedex.index import Index
-from framedex.model import CallFilter, FlameGraph, FlameKind, FlameNode, How, Location
+from framedex.model import CallFilter, FlameGraph, FlameKind, FlameNode, Location, LocationEvidence
 from tests.indexer.commands.report.pages import Page
 from tests.run.costs.trained import index_of_training
 
@@ -51,7 +51,7 @@ def test_a_trace_has_its_frames_and_says_which_it_leaves_out() -> None:
 
 
 def test_what_calls_a_cell_is_left_out_and_the_rest_stays(tmp_path: Path) -> None:
-    cell = Location(str(tmp_path / "cells" / "In[3].py"), 2, How.EXACT)
+    cell = Location(str(tmp_path / "cells" / "In[3].py"), 2, LocationEvidence.EXACT)
 
     def node(parent: int, name: str, location: Location | None = None) -> FlameNode:
         return FlameNode(parent, FlameKind.PYTHON, name, 1, 1, None, location, 0)

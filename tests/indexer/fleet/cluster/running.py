@@ -12,20 +12,20 @@ from typing import Any
 import pytest
 
 from framedex.errors import FramedexError
-from framedex.fleet.adding import Added
+from framedex.fleet.adding import AddedCapture
 from framedex.fleet.cluster.adding import Cluster, add_by_cluster
 from framedex.fleet.cluster.existing import existing_cluster
-from framedex.fleet.place import Place
-from framedex.progress import Silence
+from framedex.fleet.place import StoreRoot
+from framedex.progress import SilentProgress
 from tests.indexer.fleet import servers
 
 STORE = f"s3://{servers.BUCKET}/of/mine"
-Done = dict[Path, Added | FramedexError]
+Done = dict[Path, AddedCapture | FramedexError]
 
 
 def by(cluster: Cluster, store: str | Path, captures: tuple[Path, ...]) -> Done:
     """What came of captures that a cluster added."""
-    return dict(add_by_cluster(cluster, Place(str(store)), captures, Silence()))
+    return dict(add_by_cluster(cluster, StoreRoot(str(store)), captures, SilentProgress()))
 
 
 def by_cluster(address: str, store: str | Path, *captures: Path) -> Done:
@@ -35,7 +35,7 @@ def by_cluster(address: str, store: str | Path, *captures: Path) -> Done:
 
 
 def are_added(done: Done) -> list[bool]:
-    return [isinstance(each, Added) for each in done.values()]
+    return [isinstance(each, AddedCapture) for each in done.values()]
 
 
 @contextmanager

@@ -21,13 +21,13 @@ from pyarrow import parquet
 from framedex.captures import read_metadata
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
-from framedex.fleet.adding import Added
+from framedex.fleet.adding import AddedCapture
 from framedex.fleet.cluster.adding import add_by_cluster
 from framedex.fleet.cluster.existing import existing_cluster
 from framedex.fleet.origin import Origin
 from framedex.fleet.partitions import captures_in
-from framedex.fleet.place import Place
-from framedex.progress import Silence
+from framedex.fleet.place import StoreRoot
+from framedex.progress import SilentProgress
 from framedex.version import VERSION
 from tests.indexer.fleet import clusters, servers
 from tests.indexer.fleet.cluster.running import (
@@ -107,8 +107,8 @@ def test_clients_that_have_one_cluster_add_the_same_at_once(
 def test_a_file_of_others_among_the_rows_keeps_no_capture_out(
     scheduler: str, clean: dict[str, list[tuple[Any, ...]]], tmp_path: Path
 ) -> None:
-    folder = tmp_path / "store" / captures_in(Origin.of(read_metadata(job()[0])).day)
-    Place(str(tmp_path / "store")).begin()
+    folder = tmp_path / "store" / captures_in(Origin.from_metadata(read_metadata(job()[0])).day)
+    StoreRoot(str(tmp_path / "store")).begin()
     folder.mkdir(parents=True)
     parquet.write_table(pa.table({"x": [1]}), folder / "foreign.parquet")
 
@@ -126,7 +126,7 @@ def test_a_worker_that_does_not_see_a_capture_tells_it(scheduler: str, tmp_path:
 
     error = done[here]
     assert isinstance(error, FramedexError) and error.message.startswith("A worker cannot read it: ")
-    assert isinstance(done[job()[1]], Added)
+    assert isinstance(done[job()[1]], AddedCapture)
 
 
 def test_a_worker_that_writes_elsewhere_is_told(
@@ -140,10 +140,10 @@ def test_a_worker_that_writes_elsewhere_is_told(
 
     for store, told in (
         (None, "/proc/self/cwd/store is not a framedex store"),
-        (f"{folder}/store", "to another store than"),
+        (f"{folder}/store", "to a different store, not to"),
     ):
         if store is not None:
-            Place(store).begin()
+            StoreRoot(store).begin()
         done = by_cluster(scheduler, address, *job())
         assert len(done) == 2 and all(
             isinstance(each, FramedexError) and told in each.message for each in done.values()
@@ -201,7 +201,7 @@ def test_a_worker_without_framedex_that_comes_later_adds_nothing(
 
     assert met.acted and are_added(done) == [False, False]
     assert all("has had no workers for" in str(each) for each in done.values())
-    assert all(isinstance(each, Added) for each in added(store, *job()))
+    assert all(isinstance(each, AddedCapture) for each in added(store, *job()))
     assert content(store) == clean
 
 
@@ -261,7 +261,7 @@ def test_a_scheduler_that_ends_in_the_midst_is_told(
 
     told = [each for each in done.values() if isinstance(each, FramedexError)]
     assert told and all("is lost" in each.message and "Run the same command again" in each.remedy for each in told)
-    assert all(isinstance(each, Added) for each in added(store, *job()))
+    assert all(isinstance(each, AddedCapture) for each in added(store, *job()))
     assert content(store) == clean
 
 
@@ -285,7 +285,7 @@ def test_a_connection_that_is_lost_while_it_is_found_out_which_capture_ends_work
         clusters.worker(address, tmp_path / "worker", "--nanny", "--nthreads", "2"),
         existing_cluster(address) as cluster,
     ):
-        for path, came in add_by_cluster(cluster, Place(f"{STORE}/suspects"), job(), Silence()):
+        for path, came in add_by_cluster(cluster, StoreRoot(f"{STORE}/suspects"), job(), SilentProgress()):
             done[path] = came
             cluster.client.close()
 

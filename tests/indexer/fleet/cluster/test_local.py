@@ -18,16 +18,16 @@ from typing import Any
 import pytest
 
 from framedex.errors import FramedexError
-from framedex.fleet.adding import Added
+from framedex.fleet.adding import AddedCapture
 from framedex.fleet.cluster.local import local_cluster
 from framedex.fleet.cluster.sizes import processes_that_pay
-from framedex.progress import Silence
+from framedex.progress import SilentProgress
 from tests.indexer.fleet import servers
 from tests.indexer.fleet.cluster.running import STORE, AtFirstCalls, Done, are_added, by, kill_workers, s3, writes_calls
 from tests.indexer.fleet.fleets import added, content, copied, job
 
 
-class Notes(Silence):
+class Notes(SilentProgress):
     """Keeps what is noted while captures are added."""
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ def add_by_processes(store: Path, *captures: Path, folder: Path) -> subprocess.C
 
 def test_nobody_else_speaks_to_the_processes_of_a_cluster_here() -> None:
     """Given who is on the same machine: each port is on loopback and wants the key, or tells nothing."""
-    with local_cluster(1, Silence()) as cluster:
+    with local_cluster(1, SilentProgress()) as cluster:
         cluster.begin()
         processes = {os.getpid(), *cluster.client.run(os.getpid).values()}
         ports = listening(processes)
@@ -158,7 +158,7 @@ def test_a_process_that_is_killed_in_the_midst_is_replaced(
     with s3(bucket, monkeypatch, met), local_cluster(1, notes) as cluster:
         done = by(cluster, f"{STORE}/killed", job())
         while not notes.texts:  # it is told when nothing comes for a second
-            cluster.tend()
+            cluster.check_workers()
 
     assert met.acted and are_added(done) == [True, True]
     assert "by signal 9; a new one replaces it" in notes.texts[0]
@@ -178,12 +178,12 @@ def test_a_capture_that_ends_each_process_is_told_and_the_others_are_added(
             return servers.DROPPED
         return None
 
-    with s3(bucket, monkeypatch, met), local_cluster(1, Silence()) as cluster:
+    with s3(bucket, monkeypatch, met), local_cluster(1, SilentProgress()) as cluster:
         done = by(cluster, store, job())
 
     refused = done[job()[0]]
     assert isinstance(refused, FramedexError) and "4 workers died one after the other" in refused.message
-    assert isinstance(done[job()[1]], Added)
+    assert isinstance(done[job()[1]], AddedCapture)
     assert are_added(dict(enumerate(added(store, *job())))) == [True, True]  # type: ignore[arg-type]
     assert content(store) == clean
 
@@ -211,7 +211,7 @@ def test_a_store_that_is_slow_and_fails_again_and_again_ends_as_one_that_does_no
         return kinds[number // 5 % 3] if len(ran) == 3 and number % 5 == 0 else None
 
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
-    with s3(bucket, monkeypatch, met), local_cluster(2, Silence()) as cluster:
+    with s3(bucket, monkeypatch, met), local_cluster(2, SilentProgress()) as cluster:
         for _ in range(5):
             try:
                 ran.append(by(cluster, store, job()))
@@ -266,7 +266,7 @@ def test_processes_go_with_the_command(
     if ending is signal.SIGINT:
         assert process.returncode not in (0, -signal.SIGINT), said
         assert list(tmp_path.iterdir()) == [] and "Traceback" not in said
-    assert all(isinstance(done, Added) for done in added(store, *job()))
+    assert all(isinstance(done, AddedCapture) for done in added(store, *job()))
     assert content(store) == clean
 
 

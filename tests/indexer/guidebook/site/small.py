@@ -10,16 +10,16 @@ from pathlib import Path
 from framedex.guidebook.api_functions import read_api_functions, read_api_releases
 from framedex.guidebook.site.writer import write_site
 from framedex.model.guidebook import (
-    Counted,
-    Described,
+    DisplayedLocation,
     Example,
+    FunctionDescription,
     LifeCycle,
+    NameCount,
     Observations,
-    Observed,
-    Place,
-    Road,
+    ObservedError,
+    ObservedFunction,
+    PathNode,
     Run,
-    SeenError,
     Step,
     StepCall,
     Task,
@@ -45,11 +45,11 @@ _RUNS = (
 SIZES = ("few", "all")
 
 
-def functions(size: str) -> Sequence[Described]:
+def functions(size: str) -> Sequence[FunctionDescription]:
     """All functions, or a few of each table."""
     if size == "all":
         return read_api_functions()
-    few: list[Described] = []
+    few: list[FunctionDescription] = []
     tables: Counter[str] = Counter()
     for each in read_api_functions():
         table = each.name.rpartition("_FunctionTable.")[0]
@@ -78,62 +78,67 @@ def observations() -> Observations:
         _RUNS,
         (_observed("jax-a", PUT, 12), _observed("jax-a", FETCH, 4), _observed("jax-b", PUT, 2), _hostile()),
         (
-            LifeCycle("jax-a", "buffer", 16, (Counted(PUT, 12),), (Counted(FETCH, 4),), (), (), 2),
-            LifeCycle("jax-b", HOSTILE, 1, (Counted(HOSTILE, 1),), (), (), (Counted(PUT, 1),), 0),
+            LifeCycle("jax-a", "buffer", 16, (NameCount(PUT, 12),), (NameCount(FETCH, 4),), (), (), 2),
+            LifeCycle("jax-b", HOSTILE, 1, (NameCount(HOSTILE, 1),), (), (), (NameCount(PUT, 1),), 0),
         ),
         (_task("jax-a", (PUT, FETCH)), _task("jax-b", (PUT,))),
     )
 
 
-def road(*functions: str, calls: int = 1) -> Road:
+def road(*functions: str, calls: int = 1) -> PathNode:
     """A stack path without branches, outermost frame first; names with a colon are native."""
-    inner: tuple[Road, ...] = ()
+    inner: tuple[PathNode, ...] = ()
     for function in reversed(functions):
         language = "native" if "::" in function else "python"
         inner = (
-            Road(
-                function, language, Place("jax/api.py:12", "https://example.org/api.py#L12", "single"), calls, 0, inner
+            PathNode(
+                function,
+                language,
+                DisplayedLocation("jax/api.py:12", "https://example.org/api.py#L12", "single"),
+                calls,
+                0,
+                inner,
             ),
         )
     return inner[0]
 
 
-def _observed(run: str, function: str, calls: int) -> Observed:
+def _observed(run: str, function: str, calls: int) -> ObservedFunction:
     branches = (road("device_put", "xla::Put", calls=calls - 1), road("asarray", calls=1))
-    root = Road("<module>", "python", Place("put.py:3", None, "exact"), calls, 18, branches)
-    return Observed(
+    root = PathNode("<module>", "python", DisplayedLocation("put.py:3", None, "exact"), calls, 18, branches)
+    return ObservedFunction(
         *(run, function, "pjrt", calls, 1200, 5000, 90_000),
-        lines=((Place("put.py:3", None, "exact"), calls),),
+        lines=((DisplayedLocation("put.py:3", None, "exact"), calls),),
         roads=(root,),
         roads_left_out=1,
-        examples=(Example((("client", "client#1"), ("type", "F32")), Place("put.py:3", None, "exact")),),
-        errors=(SeenError("RESOURCE_EXHAUSTED", "no\nroom", 1),),
-        before=(Counted(FETCH, 3), Counted(HOSTILE, 1)),
-        after=(Counted(SILENT, 2),),
-        inside=(Counted(FETCH, 1),),
-        makes=(Counted("buffer", calls),),
-        uses=(Counted("client", calls),),
+        examples=(Example((("client", "client#1"), ("type", "F32")), DisplayedLocation("put.py:3", None, "exact")),),
+        errors=(ObservedError("RESOURCE_EXHAUSTED", "no\nroom", 1),),
+        before=(NameCount(FETCH, 3), NameCount(HOSTILE, 1)),
+        after=(NameCount(SILENT, 2),),
+        inside=(NameCount(FETCH, 1),),
+        makes=(NameCount("buffer", calls),),
+        uses=(NameCount("client", calls),),
         ends=(),
-        threads=(Counted("main", calls),),
+        threads=(NameCount("main", calls),),
     )
 
 
-def _hostile() -> Observed:
-    place = Place(HOSTILE, "javascript:alert(3)", HOSTILE)
-    return Observed(
+def _hostile() -> ObservedFunction:
+    place = DisplayedLocation(HOSTILE, "javascript:alert(3)", HOSTILE)
+    return ObservedFunction(
         *("jax-b", HOSTILE, HOSTILE, 1, None, None, None),
         lines=((place, 1),),
-        roads=(Road(HOSTILE * 400, HOSTILE, place, 1, 2, ()),),
+        roads=(PathNode(HOSTILE * 400, HOSTILE, place, 1, 2, ()),),
         roads_left_out=0,
         examples=(Example(((HOSTILE, HOSTILE * 50),), place),),
-        errors=(SeenError(HOSTILE, HOSTILE * 50, 1),),
-        before=(Counted(HOSTILE, 1),),
-        after=(Counted(HOSTILE, 1),),
-        inside=(Counted(HOSTILE, 1),),
-        makes=(Counted(HOSTILE, 1),),
+        errors=(ObservedError(HOSTILE, HOSTILE * 50, 1),),
+        before=(NameCount(HOSTILE, 1),),
+        after=(NameCount(HOSTILE, 1),),
+        inside=(NameCount(HOSTILE, 1),),
+        makes=(NameCount(HOSTILE, 1),),
         uses=(),
         ends=(),
-        threads=(Counted(HOSTILE, 1),),
+        threads=(NameCount(HOSTILE, 1),),
     )
 
 

@@ -10,15 +10,15 @@ import pytest
 
 from framedex.guidebook.notes import note, object_note
 from framedex.guidebook.site import addresses
-from framedex.guidebook.site.book import Book
+from framedex.guidebook.site.book import GuidebookData
 from framedex.guidebook.site.contents import Table
 from framedex.guidebook.site.documents import heading_anchor
 from framedex.guidebook.site.functions import draw_order
 from framedex.guidebook.site.home import lines_page
-from framedex.guidebook.site.html_text import Budget, render_path, render_paths, render_prose
+from framedex.guidebook.site.html_text import CharacterBudget, render_path, render_paths, render_prose
 from framedex.guidebook.site.tasks import prioritize_calls
 from framedex.guidebook.site.templates import Templates
-from framedex.model.guidebook import Counted, Place, StepCall
+from framedex.model.guidebook import DisplayedLocation, NameCount, StepCall
 from tests.hiding import python_without
 from tests.indexer.commands.report.pages import Page
 from tests.indexer.guidebook.site import small
@@ -73,23 +73,26 @@ def test_a_note_is_of_a_name_alone(name: str) -> None:
 
 
 def test_an_unbranched_path_section_is_one_list() -> None:
-    assert len(Page.of(render_paths([road("a", "b", "c")], Budget(10_000))).all("ol")) == 1
+    assert len(Page.of(render_paths([road("a", "b", "c")], CharacterBudget(10_000))).all("ol")) == 1
     both = replace(road("a"), roads=(road("b", "c", calls=2), road("d")), calls=3)
-    page = Page.of(render_paths([both], Budget(10_000)))
+    page = Page.of(render_paths([both], CharacterBudget(10_000)))
     assert page.problems == []
     assert [element.text.split()[:3] for element in page.all("summary")] == [["2", "calls", "b"], ["1", "call", "d"]]
     assert ["open" in element.attributes for element in page.all("details")] == [True, False]
 
 
 def test_stack_paths_beyond_the_budget_are_counted() -> None:
-    html = render_paths([road("a", calls=5), road("b", calls=7)], Budget(0))
+    html = render_paths([road("a", calls=5), road("b", calls=7)], CharacterBudget(0))
     assert "12 calls on stack paths that are not shown." in html
     assert "<details" not in html
 
 
 def test_deep_stack_paths_are_shown_completely() -> None:
     assert len(Page.of(render_path([road(f"f{number}") for number in range(300)])).all("li")) == 300
-    assert len(Page.of(render_paths([road(*(f"f{number}" for number in range(300)))], Budget(10**6))).all("li")) == 300
+    assert (
+        len(Page.of(render_paths([road(*(f"f{number}" for number in range(300)))], CharacterBudget(10**6))).all("li"))
+        == 300
+    )
 
 
 def test_the_longest_call_of_each_function_gets_its_stack_path_first() -> None:
@@ -99,17 +102,17 @@ def test_the_longest_call_of_each_function_gets_its_stack_path_first() -> None:
 
 
 def test_lines_beyond_those_that_are_shown_of_a_file_are_counted() -> None:
-    lines = tuple((Place(f"long.py:{number}", None, "exact"), 1) for number in range(1, 71))
+    lines = tuple((DisplayedLocation(f"long.py:{number}", None, "exact"), 1) for number in range(1, 71))
     observations = small.observations()
     observed = replace(observations.functions[0], lines=lines)
-    book = Book("Lines", replace(observations, functions=(observed,)), ())
+    book = GuidebookData("Lines", replace(observations, functions=(observed,)), ())
     page = lines_page(book, Templates(book))
     assert '<p class="left-out">10 lines more.</p>' in page.html
     assert page.html.count('<th scope="row"') == 60
 
 
 def test_call_orders_have_a_text_for_screen_readers() -> None:
-    before, after = [Counted("PJRT_Event_Await", 1200)], [Counted(HOSTILE, 1)]
+    before, after = [NameCount("PJRT_Event_Await", 1200)], [NameCount(HOSTILE, 1)]
     page = Page.of(draw_order("PJRT_Event_Destroy", before, after, LINKS))
     assert page.problems == []
     (said,) = page.all("desc")

@@ -15,7 +15,7 @@ from framedex.errors import FramedexError
 from framedex.guidebook.api_functions import read_api_functions
 from framedex.guidebook.site import addresses
 from framedex.guidebook.site.writer import MARK, write_site
-from framedex.model.guidebook import Observations, Observed
+from framedex.model.guidebook import Observations, ObservedFunction
 from tests.indexer.commands.report.pages import Page
 from tests.indexer.guidebook.site.small import (
     FETCH,
@@ -185,7 +185,7 @@ def test_a_site_is_replaced_whole_or_stays(tmp_path: Path) -> None:
     out = tmp_path / "site"
     write_site(observations(), few, out, title="First")
     before = (out / "index.html").read_bytes()
-    lost = Observed(*("nobody", PUT, "pjrt", 1, 1, 1, 1), *((),) * 2, 0, *((),) * 9)
+    lost = ObservedFunction(*("nobody", PUT, "pjrt", 1, 1, 1, 1), *((),) * 2, 0, *((),) * 9)
     with pytest.raises(UndefinedError):
         write_site(Observations((), (lost,), (), ()), few, out, title="Second")
     assert (out / "index.html").read_bytes() == before

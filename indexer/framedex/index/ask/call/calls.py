@@ -18,7 +18,9 @@ from framedex.index.ask.call.filters import (
 )
 from framedex.index.ask.call.objects import name_objects, object_names
 from framedex.index.ask.call.python_lines import find_dispatches, python_lines
+from framedex.index.ask.name.matching import suggest_boundary
 from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, Row, json_list
+from framedex.index.file.paths import is_user_file
 from framedex.index.read.rows import (
     CALL_COLUMNS,
     CALL_TABLES,
@@ -29,14 +31,14 @@ from framedex.index.read.rows import (
     frames_by_id,
     read_frame_chain,
 )
-from framedex.index.read.spans import Ids, iter_calls
+from framedex.index.read.spans import IdRange, iter_calls
 from framedex.index.read.subjects import answer_of_boundary
-from framedex.model import Role
+from framedex.model import FrameRole
 
 if TYPE_CHECKING:
     from framedex.index.ask.call.filters import PassingCalls
     from framedex.index.ask.call.objects import ObjectNames
-    from framedex.model import AnswerOf, CallFilter, CallRow, FrameRow, FunctionTotals, PythonLine, Trace
+    from framedex.model import AnswerScope, CallFilter, CallRow, FrameRow, FunctionTotals, PythonLine, Trace
     from framedex.model.totals import ProfiledRun, ProfileTotals
 
 
@@ -56,7 +58,7 @@ class Calls:
         """
         found: list[Row] = []
         chosen = list(find_passing_calls(self.reader, call_filter))
-        with self.reader.progress.expect_calls(sum(len(part.ids) for part in chosen)):
+        with self.reader.progress.expect_calls(sum(len(part.id_range) for part in chosen)):
             for part in chosen:
                 rows = part.rows(self.reader, CALL_COLUMNS, backwards=True)
                 found.extend(islice(rows, None if limit is None else limit - len(found)))
@@ -72,7 +74,7 @@ class Calls:
         chosen = list(find_passing_calls(self.reader, call_filter))
         if limit is not None:
             chosen = list(self._keep_latest(chosen, limit))
-        with self.reader.progress.expect_calls(sum(len(part.ids) for part in chosen)):
+        with self.reader.progress.expect_calls(sum(len(part.id_range) for part in chosen)):
             for part in reversed(chosen):
                 yield from map(build_call, part.rows(self.reader, CALL_COLUMNS, backwards=False))
 
@@ -84,7 +86,7 @@ class Calls:
                 first = row[0]
                 limit -= 1
             if first is not None:
-                yield replace(part, ids=replace(part.ids, first=first))
+                yield replace(part, id_range=replace(part.id_range, first=first))
             if not limit:
                 return
 
@@ -104,7 +106,7 @@ class Calls:
             )
             kinds = [kind for (kind,) in rows]
             if kinds:
-                calls = iter_calls(self.reader, CALL_COLUMNS, kinds, Ids(first, first, last), backwards=True)
+                calls = iter_calls(self.reader, CALL_COLUMNS, kinds, IdRange(first, first, last), backwards=True)
                 found.extend(islice(calls, limit - len(found)))
             if len(found) >= limit:
                 break
@@ -122,7 +124,7 @@ class Calls:
         summed = [part.selects_whole_kinds and (part.kinds is None or part.capture not in weighed) for part in chosen]
         count: int = sum(part.calls for part in compress(chosen, summed))
         unsummed = [part for part, is_summed in zip(chosen, summed, strict=True) if not is_summed]
-        with self.reader.progress.expect_calls(sum(len(part.ids) for part in unsummed)):
+        with self.reader.progress.expect_calls(sum(len(part.id_range) for part in unsummed)):
             for part in unsummed:
                 count += sum(passed for (passed,) in part.aggregate(self.reader, "count(*)"))
         return count
@@ -167,7 +169,6 @@ class Calls:
         of names if several match.
         """
         from framedex.index.ask.name.functions import match_functions
-        from framedex.index.file.paths import is_user_file
 
         matching = find_boundaries(self.reader, name)
         last = [row for row in matching if row[1].lower().endswith(f"_{name.lower()}")]
@@ -175,7 +176,7 @@ class Calls:
             return self._find_latest_of_boundaries(last if len(last) == 1 else matching)
         matches = match_functions(self.reader, name)
         functions = [function for function in matches.functions if matches.is_name]
-        if own := [each.id for each in functions if is_user_file(each.module) and each.role is Role.CODE]:
+        if own := [each.id for each in functions if is_user_file(each.module) and each.role is FrameRole.CODE]:
             return self._find_latest_through(own)
         if not matching:
             return self._find_latest_through([function.id for function in functions])
@@ -199,8 +200,6 @@ class Calls:
 
     def suggest_name(self, name: str) -> str | None:
         """Return the boundary function, or a word of one, most similar to this unknown name."""
-        from framedex.index.ask.name.matching import suggest_boundary
-
         return suggest_boundary(self.reader, name)
 
     def _find_latest_of_boundaries(self, boundaries: Sequence[Row]) -> CallRow | None:
@@ -226,7 +225,7 @@ class Calls:
                 return self.get(row[0])
         return None
 
-    def answer_of(self, call: CallRow) -> AnswerOf:
+    def answer_of(self, call: CallRow) -> AnswerScope:
         """Return the capture of an answer about the latest call of a boundary function."""
         return answer_of_boundary(self.reader, call.capture, call.function)
 
@@ -272,7 +271,7 @@ class Calls:
         )
         return None if row is None else self.trace(row[0])
 
-    def chains_of_stack(self, stack_id: int) -> list[tuple[FrameRow, ...]]:
+    def call_chains_of_stack(self, stack_id: int) -> list[tuple[FrameRow, ...]]:
         """Return the frame chains of a stack, outermost first.
 
         These are the merged chain, the Python chain if it could not be merged, and the chain of the `ffi_call` behind

@@ -14,8 +14,8 @@ from framedex.index.ask.call.python_lines import lines_of_nodes
 from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, Row, json_list
 from framedex.index.file.values import to_unsigned
 from framedex.index.read.rows import CALL_COLUMNS, Reader, build_call, frames_by_id
-from framedex.index.read.spans import Ids
-from framedex.model.totals import KindRow, LinkRow, StackRow, ThreadRow, Weights
+from framedex.index.read.spans import IdRange
+from framedex.model.totals import CallWeights, KindRow, LinkRow, StackRow, ThreadRow
 
 if TYPE_CHECKING:
     from framedex.model import BinaryId, CallFilter, CallRow, FrameRow, PythonLine
@@ -29,21 +29,21 @@ Labelling = Callable[[int, str], Label]
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportedCalls:
     """The calls that pass a filter, the oldest capture first. Times are in ns since the start of a capture."""
 
     reader: Reader
     wanted: CallFilter
 
     @cached_property
-    def _chosen(self) -> tuple[PassingCalls, ...]:
+    def _passing_calls(self) -> tuple[PassingCalls, ...]:
         return tuple(reversed(list(find_passing_calls(self.reader, self.wanted))))
 
     @cached_property
     def kinds(self) -> dict[int, KindRow]:
         """The kinds of calls that may pass the filter, by id; a filter on single calls may leave some of them empty."""
         found: dict[int, KindRow] = {}
-        for part in self._chosen:
+        for part in self._passing_calls:
             chosen = f" AND k.id {IN_JSON}" if part.kinds is not None else ""
             rows = self.reader.rows(
                 "SELECT k.id, k.capture, b.name, b.boundary, k.thread, k.stack, k.error FROM call_kinds k"
@@ -57,7 +57,7 @@ class Exported:
     @property
     def selects_whole_kinds(self) -> bool:
         """Whether the filter selects whole kinds, so that no single call is read."""
-        return all(part.selects_whole_kinds for part in self._chosen)
+        return all(part.selects_whole_kinds for part in self._passing_calls)
 
     @cached_property
     def has_durations(self) -> bool:
@@ -69,7 +69,7 @@ class Exported:
     @cached_property
     def threads(self) -> dict[int, ThreadRow]:
         """All threads of the captures, by id: a thread without calls may have dispatched calls to others."""
-        wanted = json_list(part.capture for part in self._chosen)
+        wanted = json_list(part.capture for part in self._passing_calls)
         query = f"SELECT id, capture, tid, name, label FROM threads WHERE capture {IN_JSON} ORDER BY id"
         return {row[0]: ThreadRow(*row) for row in self.reader.rows(query, wanted)}
 
@@ -99,7 +99,7 @@ class Exported:
 
     def binaries(self, frames: Iterable[int]) -> dict[int, BinaryId]:
         """Return the binaries of native frames, by frame id."""
-        from framedex.model import BinaryId  # imported here because only one format needs it
+        from framedex.model import BinaryId
 
         rows = self.reader.rows(
             "SELECT fr.id, m.path, m.build_id, m.fingerprint FROM frames fr JOIN modules m ON m.id = fr.module"
@@ -118,7 +118,7 @@ class Exported:
             "SELECT t.capture, o.address, min(o.number) FROM object_types t CROSS JOIN object_ranges r"
             " ON r.capture = t.capture CROSS JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object"
             f" WHERE t.name = 'device' AND o.type = t.id AND t.capture {IN_JSON} GROUP BY 1, 2 HAVING count(*) = 1",
-            json_list(part.capture for part in self._chosen),
+            json_list(part.capture for part in self._passing_calls),
         )
         return {(capture, f"{to_unsigned(address):#x}"): f"device#{number}" for capture, address, number in rows}
 
@@ -129,14 +129,14 @@ class Exported:
 
     def links(self) -> Iterator[LinkRow]:
         """Yield the links to dispatch sites, by call, for all calls of the captures, filtered or not."""
-        for part in self._chosen:
+        for part in self._passing_calls:
             query = "SELECT call, thread, node, how FROM call_links WHERE call BETWEEN ? AND ? ORDER BY call, thread"
-            yield from (LinkRow(*row) for row in self.reader.iter_rows(query, part.ids.first, part.ids.last))
+            yield from (LinkRow(*row) for row in self.reader.iter_rows(query, part.id_range.first, part.id_range.last))
 
     def iter_calls(self) -> Iterator[CallRow]:
         """Yield the calls with all columns, by capture and start; their objects have no names yet."""
-        with self.reader.progress.expect_calls(sum(len(part.ids) for part in self._chosen)):
-            for part in self._chosen:
+        with self.reader.progress.expect_calls(sum(len(part.id_range) for part in self._passing_calls)):
+            for part in self._passing_calls:
                 yield from map(build_call, part.rows(self.reader, CALL_COLUMNS, backwards=False))
 
     def rows(self, thread: int | None = None) -> Iterator[Row]:
@@ -145,9 +145,11 @@ class Exported:
         The calls are of all threads, capture by capture, or of one thread. A negative duration: the call had not
         returned.
         """
-        chosen = [part for part in self._chosen if thread is None or part.capture == self.threads[thread].capture]
+        chosen = [
+            part for part in self._passing_calls if thread is None or part.capture == self.threads[thread].capture
+        ]
         columns = "c.id, c.kind, c.id - c.inside, c.start, c.duration, c.arguments"
-        with self.reader.progress.expect_calls(sum(len(part.ids) for part in chosen)):
+        with self.reader.progress.expect_calls(sum(len(part.id_range) for part in chosen)):
             for part in chosen:
                 of_thread = part if thread is None else replace(part, kinds=self._kinds_of(thread))
                 yield from of_thread.rows(self.reader, columns, backwards=False, tables=_NARROW_TABLES)
@@ -155,44 +157,48 @@ class Exported:
     def _kinds_of(self, thread: int) -> tuple[int, ...]:
         return tuple(kind.id for kind in self.kinds.values() if kind.thread == thread)
 
-    def weights(self, label_of: Labelling | None = None) -> dict[tuple[int, Label], Weights]:
+    def weights(self, label_of: Labelling | None = None) -> dict[tuple[int, Label], CallWeights]:
         """Return the weights of the calls of each kind; `label_of` splits them by the label of their arguments."""
-        sums: dict[tuple[int, Label], Weights] = {}
+        sums: dict[tuple[int, Label], CallWeights] = {}
         for kind, label, weights in self._iter_weights(label_of):
-            sums[kind, label] = sums.get((kind, label), Weights()) + weights
+            sums[kind, label] = sums.get((kind, label), CallWeights()) + weights
         return sums
 
-    def _iter_weights(self, label_of: Labelling | None) -> Iterator[tuple[int, Label, Weights]]:
-        for part in self._chosen:
+    def _iter_weights(self, label_of: Labelling | None) -> Iterator[tuple[int, Label, CallWeights]]:
+        for part in self._passing_calls:
             if label_of is None and part.selects_whole_kinds:
                 yield from self._read_stored_weights(part)
             else:
                 yield from self._sum_call_weights(part, label_of)
             yield from self._sum_created_bytes(part, label_of)
 
-    def _read_stored_weights(self, part: PassingCalls) -> Iterator[tuple[int, Label, Weights]]:
+    def _read_stored_weights(self, part: PassingCalls) -> Iterator[tuple[int, Label, CallWeights]]:
         """Yield the stored totals of kinds whose calls all pass the filter."""
         query = "SELECT id, calls, own_duration FROM call_kinds WHERE capture = ?"
         for kind, calls, own in self.reader.rows(query, part.capture):
             if kind in self.kinds:
-                yield kind, (), Weights(calls, own)
+                yield kind, (), CallWeights(calls, own)
 
-    def _sum_call_weights(self, part: PassingCalls, label_of: Labelling | None) -> Iterator[tuple[int, Label, Weights]]:
-        with self.reader.progress.expect_calls(len(part.ids), len(part.ids) + len(part.ids_with_nested(self.reader))):
+    def _sum_call_weights(
+        self, part: PassingCalls, label_of: Labelling | None
+    ) -> Iterator[tuple[int, Label, CallWeights]]:
+        with self.reader.progress.expect_calls(
+            len(part.id_range), len(part.id_range) + len(part.ids_with_nested(self.reader))
+        ):
             columns, grouping = _build_grouping("count(*), sum(max(c.duration, 0))", label_of)
             for kind, label, calls, duration in self._label_rows(
                 part, part.aggregate(self.reader, columns, grouping), label_of
             ):
-                yield kind, label, Weights(calls, duration)
+                yield kind, label, CallWeights(calls, duration)
             columns, grouping = _build_grouping("sum(max(n.duration, 0))", label_of)
             for kind, label, duration in self._label_rows(
                 part, part.aggregate_nested(self.reader, columns, grouping), label_of
             ):
-                yield kind, label, Weights(0, -duration)
+                yield kind, label, CallWeights(0, -duration)
 
     def _sum_created_bytes(
         self, part: PassingCalls, label_of: Labelling | None
-    ) -> Iterator[tuple[int, Label, Weights]]:
+    ) -> Iterator[tuple[int, Label, CallWeights]]:
         """Yield the bytes of the objects that the calls created."""
         columns, grouping = _build_grouping("sum(o.size)", label_of)
         query = (
@@ -201,11 +207,11 @@ class Exported:
             f"{part.condition}{grouping}"
         )
         for first, last in object_ranges(self.reader, part.capture):
-            for portion in slice_ids(Ids(first, first, last), backwards=False):
-                rows = self.reader.rows(query, *portion, part.ids.first, part.ids.last, *part.parameters)
+            for portion in slice_ids(IdRange(first, first, last), backwards=False):
+                rows = self.reader.rows(query, *portion, part.id_range.first, part.id_range.last, *part.parameters)
                 for kind, label, size in self._label_rows(part, rows, label_of):
                     if kind in self.kinds:
-                        yield kind, label, Weights(bytes=size)
+                        yield kind, label, CallWeights(bytes=size)
 
     def _label_rows(self, part: PassingCalls, rows: Iterable[Row], label_of: Labelling | None) -> Iterator[Row]:
         """Replace the arguments id in rows by a label, in portions of `_GROUPS_PER_QUERY`."""

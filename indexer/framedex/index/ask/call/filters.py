@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from framedex.index.ask.call.objects import find_calls_of_object
-from framedex.index.ask.name.matching import Fit, match_name
+from framedex.index.ask.name.matching import MatchQuality, match_name
 from framedex.index.file.conventions import IN_JSON, Row, json_item, json_list
 from framedex.index.read.rows import CALL_TABLES, Reader
-from framedex.index.read.spans import Ids, IdScan, iter_calls, iter_id_ranges
-from framedex.index.read.subjects import AskedLine
+from framedex.index.read.spans import IdRange, IdScan, iter_calls, iter_id_ranges
+from framedex.index.read.subjects import LineQuery
 from framedex.model import CallFilter
 from framedex.objects import find_boundary_function
 
@@ -38,7 +38,7 @@ class PassingCalls:
     """
 
     capture: int
-    ids: Ids
+    id_range: IdRange
     kinds: tuple[int, ...] | None
     calls: int
     selects_whole_kinds: bool
@@ -55,7 +55,7 @@ class PassingCalls:
                 reader,
                 columns,
                 self.kinds,
-                self.ids,
+                self.id_range,
                 self.condition,
                 self.parameters,
                 backwards=backwards,
@@ -64,8 +64,8 @@ class PassingCalls:
             return
         order = "DESC" if backwards else "ASC"
         query = f"SELECT {columns} FROM {tables} WHERE c.id BETWEEN ? AND ?{self.condition} ORDER BY c.id {order}"
-        scan = IdScan(reader, self.ids, backwards=backwards)
-        for ranges in scan.split_portions(slice_ids(self.ids, backwards=backwards)):
+        scan = IdScan(reader, self.id_range, backwards=backwards)
+        for ranges in scan.split_portions(slice_ids(self.id_range, backwards=backwards)):
             for first, last in ranges:
                 yield from scan.report_rows(reader.iter_rows(query, first, last, *self.parameters))
 
@@ -78,17 +78,17 @@ class PassingCalls:
         )
         wanted = () if self.kinds is None else (json_list(self.kinds),)
         all_ranges = (
-            slice_ids(self.ids, backwards=False)
+            slice_ids(self.id_range, backwards=False)
             if self.kinds is None
-            else iter_id_ranges(reader, self.kinds, self.ids, backwards=False)
+            else iter_id_ranges(reader, self.kinds, self.id_range, backwards=False)
         )
-        for ranges in IdScan(reader, self.ids, backwards=False).split_portions(all_ranges):
+        for ranges in IdScan(reader, self.id_range, backwards=False).split_portions(all_ranges):
             yield from reader.rows(query, json_list(ranges), *wanted, *self.parameters)
 
-    def ids_with_nested(self, reader: Reader) -> Ids:
+    def ids_with_nested(self, reader: Reader) -> IdRange:
         """Return a range of ids with all nested calls: a nested call has a larger id than its enclosing call."""
         rows = reader.rows("SELECT last_call FROM captures WHERE id = ?", self.capture)
-        return Ids(self.ids.base, self.ids.first, rows[0][0])
+        return IdRange(self.id_range.base, self.id_range.first, rows[0][0])
 
     def aggregate_nested(self, reader: Reader, columns: str, grouping: str) -> Iterator[Row]:
         """Yield aggregates of the calls `n` nested in these (`c`, `k`); a group can have several rows."""
@@ -102,10 +102,12 @@ class PassingCalls:
         wanted = () if self.kinds is None else (json_list(self.kinds),)
         within = self.ids_with_nested(reader)
         for ranges in IdScan(reader, within, backwards=False).split_portions(slice_ids(within, backwards=False)):
-            yield from reader.rows(query, json_list(ranges), self.ids.first, self.ids.last, *wanted, *self.parameters)
+            yield from reader.rows(
+                query, json_list(ranges), self.id_range.first, self.id_range.last, *wanted, *self.parameters
+            )
 
 
-def slice_ids(ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
+def slice_ids(ids: IdRange, *, backwards: bool) -> Iterator[tuple[int, int]]:
     """Split the ids into ranges of `_CALLS_PER_SLICE`, in order."""
     found = (
         (first, min(first + _CALLS_PER_SLICE - 1, ids.last))
@@ -129,7 +131,7 @@ def find_passing_calls(reader: Reader, call_filter: CallFilter) -> Iterator[Pass
             kinds, calls = tuple(kind for kind, _ in found), sum(each for _, each in found)
         if ids[0] <= ids[1] and (kinds is None or kinds):
             yield PassingCalls(
-                capture, Ids(first, *ids), kinds, calls, ids == (first, last) and not rows, rows, tuple(values)
+                capture, IdRange(first, *ids), kinds, calls, ids == (first, last) and not rows, rows, tuple(values)
             )
 
 
@@ -177,7 +179,7 @@ def find_working_boundaries(reader: Reader) -> list[int]:
     Functions inside the mock TPU and behaviours are excluded.
     """
     rows = reader.rows("SELECT id, name, boundary FROM boundaries WHERE boundary NOT IN ('mock_tpu', 'behaviour')")
-    return [identifier for identifier, name, kind in rows if kind != "pjrt" or find_boundary_function(name).works]
+    return [identifier for identifier, name, kind in rows if kind != "pjrt" or find_boundary_function(name).does_work]
 
 
 def _build_call_conditions(
@@ -235,9 +237,9 @@ def find_boundaries(reader: Reader, name: str) -> list[Row]:
         " WHERE instr(lower(b.name), lower(?)) > 0 GROUP BY b.id ORDER BY b.name",
         name,
     )
-    fits = [(match_name(row[1], name) or Fit.PART, row) for row in rows]
-    best = min((each for each, _ in fits), default=Fit.PART)
-    return [row for each, row in fits if each is best or best > Fit.WORDS]
+    fits = [(match_name(row[1], name) or MatchQuality.PART, row) for row in rows]
+    best = min((each for each, _ in fits), default=MatchQuality.PART)
+    return [row for each, row in fits if each is best or best > MatchQuality.WORDS]
 
 
 def _find_stacks_containing(reader: Reader, text: str) -> list[int]:
@@ -265,7 +267,7 @@ def _find_frames_on_line(reader: Reader, path: str, line: int) -> list[int]:
         " AND EXISTS (SELECT 1 FROM frames WHERE file = f.id)",
         path,
     )
-    conditions = (AskedLine(reader, file, line).lines_condition("fr", [line]) for (file,) in files)
+    conditions = (LineQuery(reader, file, line).lines_condition("fr", [line]) for (file,) in files)
     return [frame for each in conditions for (frame,) in reader.rows(f"SELECT fr.id FROM frames fr WHERE {each}")]
 
 

@@ -199,7 +199,8 @@ class _ObjectLookup:
         self._types: dict[str, int] = dict(reader.rows(query, capture))
         first, last = min(times), max(times)
         self._ranges = [
-            _Births(reader, *ids, born_before=first, born_by=last) for ids in reversed(object_ranges(reader, capture))
+            _CreatedObjects(reader, *ids, born_before=first, born_by=last)
+            for ids in reversed(object_ranges(reader, capture))
         ]
 
     def find_number(self, kind: str, address: int, time: int) -> int | None:
@@ -211,7 +212,7 @@ class _ObjectLookup:
         return next((number for number in numbers if number is not None), None)
 
 
-class _Births:
+class _CreatedObjects:
     """The objects with ids from `first` to `last`, restricted to the requested times."""
 
     def __init__(self, reader: Reader, first: int, last: int, *, born_before: int, born_by: int) -> None:

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from framedex.index.ask.call.exported import Exported
+from framedex.index.ask.call.exported import ExportedCalls
 from framedex.index.read.rows import Reader
 from framedex.model import CallFilter
 from framedex.model.totals import PROFILE_BOUNDARY, ProfiledOp, ProfiledRun, ProfileTotals, SampledFunction
@@ -47,7 +47,7 @@ def profile_totals(reader: Reader, call_filter: CallFilter, *, by_thread: bool) 
 
     If the filter reads single samples, samples weighted by anything but time count once each.
     """
-    exported = Exported(reader, call_filter)
+    exported = ExportedCalls(reader, call_filter)
     kinds = {identifier: kind for identifier, kind in exported.kinds.items() if kind.boundary == PROFILE_BOUNDARY}
     if not kinds:
         return []

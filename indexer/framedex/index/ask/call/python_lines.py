@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, json_list
-from framedex.index.read.locations import Urls
+from framedex.index.read.locations import UrlFinder
 from framedex.index.read.rows import Reader, frames_by_id, location_columns, location_joins, read_frame_chain
-from framedex.model import How, LinkHow, Location, PythonLine
+from framedex.model import LinkEvidence, Location, LocationEvidence, PythonLine
 
 if TYPE_CHECKING:
-    from framedex.model import CallRow, Dispatch
+    from framedex.model import CallDispatch, CallRow
 
 
 _CALL_LOCATION_KEY = "options.call_location"
@@ -51,7 +51,7 @@ def lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine
         f" JOIN functions fn ON fn.id = fr.function {location_joins('fr')}",
         json_list(sorted(set(nodes))),
     )
-    urls = Urls(reader)
+    urls = UrlFinder(reader)
     located = ((node, function, reader.location(*place)) for node, function, *place in rows)
     return {node: PythonLine(function, urls.add_url(place)) for node, function, place in located if place is not None}
 
@@ -87,9 +87,9 @@ def python_nodes(reader: Reader, stacks: Iterable[int]) -> dict[int, int]:
     return dict(reader.rows(query, json_list(sorted(set(stacks)))))
 
 
-def find_dispatches(reader: Reader, call: CallRow) -> tuple[Dispatch, ...]:
+def find_dispatches(reader: Reader, call: CallRow) -> tuple[CallDispatch, ...]:
     """Return the dispatch sites of the call: first the location that JAX passed, then those on other threads."""
-    from framedex.model import Dispatch  # lazy: only traces need it
+    from framedex.model import CallDispatch
 
     rows = reader.rows(
         "SELECT l.how, t.label, l.node FROM call_links l JOIN threads t ON t.id = l.thread WHERE l.call = ?"
@@ -100,18 +100,21 @@ def find_dispatches(reader: Reader, call: CallRow) -> tuple[Dispatch, ...]:
     frames = frames_by_id(reader, {frame for each in chains.values() for frame in each})
     call_location = _parse_call_location(call)
     return (
-        *([Dispatch(LinkHow.TOLD, location=call_location)] if call_location is not None else []),
-        *(Dispatch(LinkHow(how), thread, tuple(frames[frame] for frame in chains[node])) for how, thread, node in rows),
+        *([CallDispatch(LinkEvidence.TOLD, location=call_location)] if call_location is not None else []),
+        *(
+            CallDispatch(LinkEvidence(how), thread, tuple(frames[frame] for frame in chains[node]))
+            for how, thread, node in rows
+        ),
     )
 
 
-def find_dispatch_nodes(reader: Reader, calls: Iterable[int]) -> dict[int, list[tuple[int, LinkHow]]]:
+def find_dispatch_nodes(reader: Reader, calls: Iterable[int]) -> dict[int, list[tuple[int, LinkEvidence]]]:
     """Return (innermost node, link kind) of the dispatch sites of each call that has any."""
-    found: dict[int, list[tuple[int, LinkHow]]] = {}
+    found: dict[int, list[tuple[int, LinkEvidence]]] = {}
     for call, node, how in reader.rows(
         f"SELECT call, node, how FROM call_links WHERE call {IN_JSON} ORDER BY call, thread", json_list(calls)
     ):
-        found.setdefault(call, []).append((node, LinkHow(how)))
+        found.setdefault(call, []).append((node, LinkEvidence(how)))
     return found
 
 
@@ -119,4 +122,4 @@ def _parse_call_location(call: CallRow) -> Location | None:
     """Return the location that JAX passed with the call; for a whole traceback only its size is recorded."""
     call_location = call.arguments.get(_CALL_LOCATION_KEY)
     match = _PATH_AND_LINE.fullmatch(call_location) if isinstance(call_location, str) else None
-    return None if match is None else Location(match["path"], int(match["line"]), How.EXACT)
+    return None if match is None else Location(match["path"], int(match["line"]), LocationEvidence.EXACT)

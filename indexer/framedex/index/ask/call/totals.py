@@ -24,7 +24,7 @@ _MAX_EXACT_FUNCTION_CALLS = 64
 
 
 @dataclass(slots=True)
-class _Group:
+class _CallGroup:
     """The calls of one function, and of one thread if threads are separate.
 
     `durations` counts the calls that returned, by duration in ns or by bucket.
@@ -34,14 +34,14 @@ class _Group:
     errors: int = 0
     never_returned: int = 0
     total: int = 0
-    own: int = 0
+    self_time: int = 0
     longest: tuple[int, int] = (-1, 0)  # (ns, call id)
     first_unreturned: int = 0
     durations: Counter[int] = field(default_factory=Counter)
     is_exact: bool = True  # whether the keys of `durations` are ns; otherwise buckets
 
 
-_Groups = dict[tuple[int, int], _Group]
+_Groups = dict[tuple[int, int], _CallGroup]
 
 
 def sum_functions(reader: Reader, call_filter: CallFilter, *, by_thread: bool) -> list[FunctionTotals]:
@@ -53,7 +53,7 @@ def sum_functions(reader: Reader, call_filter: CallFilter, *, by_thread: bool) -
     read_calls = [part for part in chosen if not part.selects_whole_kinds]
     of_kinds = [part for part in chosen if part.selects_whole_kinds]
     is_counted = _has_stored_buckets(call_filter) and not is_exact
-    calls = sum(len(part.ids) for part in chosen if not (part.selects_whole_kinds and is_counted))
+    calls = sum(len(part.id_range) for part in chosen if not (part.selects_whole_kinds and is_counted))
     with reader.progress.expect_calls(calls, calls + sum(len(part.ids_with_nested(reader)) for part in read_calls)):
         for part in read_calls:
             _add_calls(reader, groups, part, by_thread=by_thread, is_exact=is_exact)
@@ -79,8 +79,8 @@ def _has_stored_buckets(call_filter: CallFilter) -> bool:
     return call_filter.through is None and not call_filter.errors_only and call_filter.slower_than is None
 
 
-def _get_group(groups: _Groups, boundary: int, thread: int) -> _Group:
-    return groups.setdefault((boundary, thread), _Group())
+def _get_group(groups: _Groups, boundary: int, thread: int) -> _CallGroup:
+    return groups.setdefault((boundary, thread), _CallGroup())
 
 
 def _add_kinds(reader: Reader, groups: _Groups, part: PassingCalls, *, by_thread: bool) -> None:
@@ -99,11 +99,11 @@ def _add_kinds(reader: Reader, groups: _Groups, part: PassingCalls, *, by_thread
 
 
 def _add_totals(
-    group: _Group, error: int, calls: int, duration: int, own: int, longest: int, longest_call: int, first_call: int
+    group: _CallGroup, error: int, calls: int, duration: int, own: int, longest: int, longest_call: int, first_call: int
 ) -> None:
     group.calls += calls
     group.total += duration
-    group.own += own
+    group.self_time += own
     if error > 0:
         group.errors += calls
     if error >= 0:
@@ -114,9 +114,9 @@ def _add_totals(
 
 
 def _add_buckets(
-    reader: Reader, groups: _Groups, part: PassingCalls, few: set[tuple[int, int]], *, by_thread: bool
+    reader: Reader, groups: _Groups, part: PassingCalls, individual_keys: set[tuple[int, int]], *, by_thread: bool
 ) -> None:
-    """Add the stored durations by function and thread; calls of the functions in `few` are read one by one."""
+    """Add the stored durations by function and thread. Calls of `individual_keys` are read one by one."""
     thread = "thread" if by_thread else "0"
     kinds = reader.rows(
         f"SELECT id, boundary, {thread}, thread FROM call_kinds WHERE capture = ? AND calls > 0", part.capture
@@ -124,14 +124,16 @@ def _add_buckets(
     if part.kinds is not None:
         chosen = frozenset(part.kinds)
         kinds = [row for row in kinds if row[0] in chosen]
-    read_calls = json_list([kind for kind, *key, _ in kinds if tuple(key) in few])
+    read_calls = json_list([kind for kind, *key, _ in kinds if tuple(key) in individual_keys])
     for boundary, of_thread, duration in reader.rows(
         f"SELECT k.boundary, {'k.thread' if by_thread else '0'}, c.duration FROM {KIND_TABLES}"
         f" WHERE k.id {IN_JSON} AND c.duration >= 0",
         read_calls,
     ):
         groups[boundary, of_thread].durations[duration] += 1
-    counted = json_list(sorted({(boundary, of) for _, boundary, group, of in kinds if (boundary, group) not in few}))
+    counted = json_list(
+        sorted({(boundary, of) for _, boundary, group, of in kinds if (boundary, group) not in individual_keys})
+    )
     for boundary, of_thread, bucket, calls in reader.rows(
         f"SELECT boundary, {thread}, bucket, sum(calls) FROM call_durations WHERE capture = ?"
         f" AND (boundary, thread) IN (SELECT {json_item(0)}, {json_item(1)} FROM json_each(?) s) GROUP BY 1, 2, 3",
@@ -152,7 +154,7 @@ def _add_calls(reader: Reader, groups: _Groups, part: PassingCalls, *, by_thread
             _count_duration(group, duration, calls, is_exact=is_exact)
     columns = f"k.boundary, {'k.thread' if by_thread else '0'}, sum(max(n.duration, 0))"
     for boundary, thread, nested in part.aggregate_nested(reader, columns, " GROUP BY 1, 2"):
-        _get_group(groups, boundary, thread).own -= nested
+        _get_group(groups, boundary, thread).self_time -= nested
 
 
 def _add_durations(reader: Reader, groups: _Groups, part: PassingCalls, *, by_thread: bool, is_exact: bool) -> None:
@@ -162,7 +164,7 @@ def _add_durations(reader: Reader, groups: _Groups, part: PassingCalls, *, by_th
             _count_duration(_get_group(groups, boundary, thread), duration, calls, is_exact=is_exact)
 
 
-def _count_duration(group: _Group, duration: int, calls: int, *, is_exact: bool) -> None:
+def _count_duration(group: _CallGroup, duration: int, calls: int, *, is_exact: bool) -> None:
     group.is_exact = is_exact
     group.durations[duration if is_exact else duration_to_bucket(duration)] += calls
 
@@ -174,7 +176,7 @@ def _read_durations(reader: Reader, part: PassingCalls, *, by_thread: bool) -> I
     return part.aggregate(reader, columns, " GROUP BY 1, 2, 3, 4")
 
 
-def _build_totals(named: tuple[str, str], thread: str | None, group: _Group) -> FunctionTotals:
+def _build_totals(named: tuple[str, str], thread: str | None, group: _CallGroup) -> FunctionTotals:
     returned = group.calls - group.never_returned
     median, p90, p99 = _compute_quantiles(group, (50, 90, 99))
     longest, longest_call = group.longest if returned else (0, 0)
@@ -186,7 +188,7 @@ def _build_totals(named: tuple[str, str], thread: str | None, group: _Group) -> 
         errors=group.errors,
         never_returned=group.never_returned,
         total=group.total,
-        self_time=max(group.own, 0),
+        self_time=max(group.self_time, 0),
         mean=round(group.total / returned) if returned else 0,
         median=median,
         p90=p90,
@@ -196,7 +198,7 @@ def _build_totals(named: tuple[str, str], thread: str | None, group: _Group) -> 
     )
 
 
-def _compute_quantiles(group: _Group, percents: Sequence[int]) -> list[int]:
+def _compute_quantiles(group: _CallGroup, percents: Sequence[int]) -> list[int]:
     """Return the duration percentiles (ns): measured durations, or the middle of a bucket.
 
     A sample of an imported profile may stand for several calls; its duration was measured once.

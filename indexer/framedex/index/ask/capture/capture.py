@@ -10,8 +10,8 @@ from framedex.index.ask.capture.contents import boundary_totals, calls_of_bounda
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.values import build_location, to_signed, to_storable
 from framedex.index.read.locations import read_builds
-from framedex.index.read.subjects import AskedCapture
-from framedex.model import How, Language, Location, Role
+from framedex.index.read.subjects import CaptureQuery
+from framedex.model import FrameRole, Language, Location, LocationEvidence
 
 if TYPE_CHECKING:
     from framedex.index.file.conventions import Row
@@ -37,7 +37,7 @@ class NamedFrame(NamedTuple):
     id: int
     depth: int
     language: Language
-    role: Role
+    role: FrameRole
     name: str
     short_name: str
     symbol: str
@@ -52,7 +52,7 @@ class NamedFrame(NamedTuple):
     found: Location | None
 
 
-def named_frames(subject: AskedCapture, binary: BinaryId, offsets: Collection[int]) -> Mapping[int, list[NamedFrame]]:
+def named_frames(subject: CaptureQuery, binary: BinaryId, offsets: Collection[int]) -> Mapping[int, list[NamedFrame]]:
     """Return the logical frames, outermost first, by offset in a binary: return addresses relative to its base."""
     stored = {to_signed(offset): offset for offset in offsets}
     found: dict[int, list[NamedFrame]] = {}
@@ -67,7 +67,7 @@ def named_frames(subject: AskedCapture, binary: BinaryId, offsets: Collection[in
     return found
 
 
-def named_handler(subject: AskedCapture, frame: int) -> tuple[str | None, NamedFrame | None] | None:
+def named_handler(subject: CaptureQuery, frame: int) -> tuple[str | None, NamedFrame | None] | None:
     """Return (signature as JSON, implementation) of the FFI handler entered at a frame, or None."""
     row = subject.reader.row("SELECT signature, implementation FROM ffi_handlers WHERE frame = ?", frame)
     if row is None:
@@ -77,12 +77,12 @@ def named_handler(subject: AskedCapture, frame: int) -> tuple[str | None, NamedF
     return signature, next(map(_build_frame, rows), None)
 
 
-def recorded_builds(subject: AskedCapture) -> tuple[Build, ...]:
+def recorded_builds(subject: CaptureQuery) -> tuple[Build, ...]:
     """Return the recorded components."""
     return tuple(read_builds(subject.reader, subject.capture))
 
 
-def recorded_states(subject: AskedCapture, path: str) -> set[str]:
+def recorded_states(subject: CaptureQuery, path: str) -> set[str]:
     """Return the git blob ids of a file's recorded states; empty texts for unknown ones."""
     query = "SELECT v.blob FROM file_versions v JOIN files f ON f.id = v.file WHERE f.path = ?"
     return {blob for (blob,) in subject.reader.rows(query, to_storable(path))}
@@ -90,15 +90,15 @@ def recorded_states(subject: AskedCapture, path: str) -> set[str]:
 
 def _build_frame(columns: Row) -> NamedFrame:
     recorded_path, recorded_line, path, line, how = columns[16:]
-    recorded = build_location(recorded_path, recorded_line, How.EXACT)
+    recorded = build_location(recorded_path, recorded_line, LocationEvidence.EXACT)
     found = None if recorded is not None else build_location(path, line, how)
-    kind = (Language(columns[2]), Role(columns[3]))
+    kind = (Language(columns[2]), FrameRole(columns[3]))
     known = (bool(columns[12]), build_location(*columns[13:16]))
     return NamedFrame._make((*columns[:2], *kind, *columns[4:12], *known, recorded, found))
 
 
-class CaptureContents(AskedCapture):
-    """The contents of one capture. These queries may read all of it."""
+class CaptureContents(CaptureQuery):
+    """The contents of one capture. These queries may read the whole capture."""
 
     boundaries = boundary_totals
     calls = calls_of_boundary
@@ -112,12 +112,12 @@ class CaptureContents(AskedCapture):
         self, boundary: int | None = None, *, with_glue: bool = True, max_nodes: int | None = None
     ) -> FlameGraph:
         """Return the flame graph of the capture, or of one `boundary` function's calls (its id); see `flame.py`."""
-        from framedex.index.ask.capture.flame import MAX_NODES, flame_graph  # few commands need it
+        from framedex.index.ask.capture.flame import MAX_NODES, flame_graph
 
         return flame_graph(self, boundary, with_glue=with_glue, max_nodes=MAX_NODES if max_nodes is None else max_nodes)
 
     def timeline(self) -> Timeline:
         """Return the activity of the capture's threads over time; see `timeline.py`."""
-        from framedex.index.ask.capture.timeline import timeline  # needs numpy
+        from framedex.index.ask.capture.timeline import timeline
 
         return timeline(self)

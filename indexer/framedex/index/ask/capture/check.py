@@ -13,7 +13,7 @@ from framedex.errortext import ErrorCode, error_name, message_with_code
 from framedex.index.ask.call.python_lines import python_lines
 from framedex.index.read.rows import Reader, decode_arguments
 from framedex.index.read.spans import KIND_TABLES
-from framedex.index.read.subjects import AskedCapture
+from framedex.index.read.subjects import CaptureQuery
 from framedex.model import CaptureRow, Check, Finding, Metadata, PythonLine, Severity
 from framedex.objects import ViolationKind
 from framedex.programs.sizes import find_unused_donations
@@ -44,7 +44,7 @@ _OUTCOMES = {
 }
 
 
-def check_capture(subject: AskedCapture) -> Check:
+def check_capture(subject: CaptureQuery) -> Check:
     """Return all problems that the capture shows, and the checks that could not run."""
     reader, capture = subject.reader, subject.row()
     skipped = list(_explain_skipped_object_checks(capture))
@@ -65,7 +65,7 @@ def check_capture(subject: AskedCapture) -> Check:
 
 
 @dataclass(slots=True)
-class _Group:
+class _FindingGroup:
     """Calls with one stack and one dispatch site that share a finding."""
 
     finding: Finding
@@ -101,7 +101,7 @@ def _explain_doubts(capture: CaptureRow) -> Iterator[str]:
         yield "The capture is incomplete (`framedex captures` says why), so some findings may have another cause."
 
 
-def _find_errors(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
+def _find_errors(reader: Reader, capture: CaptureRow) -> Iterator[_FindingGroup]:
     rows = reader.rows(
         "SELECT b.name, k.error, k.stack, a.json, count(*), max(c.id)"
         f" FROM {KIND_TABLES} CROSS JOIN boundaries b ON b.id = k.boundary CROSS JOIN arguments a ON a.id = c.arguments"
@@ -114,12 +114,12 @@ def _find_errors(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
         message = str(decode_arguments(text).get("error_message") or "")
         is_missing = error == ErrorCode.UNIMPLEMENTED
         kind, severity = ("unimplemented", Severity.NOTE) if is_missing else ("error", Severity.ERROR)
-        yield _Group(
+        yield _FindingGroup(
             Finding(kind, severity, f"answered {message_with_code(error, message)}", function, count, call), stack
         )
 
 
-def _find_failed_behaviours(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
+def _find_failed_behaviours(reader: Reader, capture: CaptureRow) -> Iterator[_FindingGroup]:
     """Yield behaviours that failed; an error that a behaviour requested counts as one of the called function."""
     rows = reader.rows(
         "SELECT b.name, k.stack, a.json, count(*), max(c.id)"
@@ -140,10 +140,12 @@ def _find_failed_behaviours(reader: Reader, capture: CaptureRow) -> Iterator[_Gr
             name=fields.get("behaviour") or "a behaviour", place=place, function=fields.get("function")
         )
         first = str(fields.get("error_message") or "").partition("\n")[0]
-        yield _Group(Finding("behaviour", severity, f"{message}{first and f': {first}'}", function, count, call), stack)
+        yield _FindingGroup(
+            Finding("behaviour", severity, f"{message}{first and f': {first}'}", function, count, call), stack
+        )
 
 
-def _find_unreturned_calls(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
+def _find_unreturned_calls(reader: Reader, capture: CaptureRow) -> Iterator[_FindingGroup]:
     rows = reader.rows(
         f"SELECT b.name, k.stack, count(*), max(c.id) FROM {KIND_TABLES} CROSS JOIN boundaries b ON b.id = k.boundary"
         f" WHERE k.capture = ? AND k.error < 0 GROUP BY k.boundary, k.stack, {_DISPATCHED_FROM}",
@@ -162,10 +164,10 @@ def _find_unreturned_calls(reader: Reader, capture: CaptureRow) -> Iterator[_Gro
             capture.id,
         )
     for function, stack, count, call in rows:
-        yield _Group(Finding(kind, severity, message, function, count, call), stack)
+        yield _FindingGroup(Finding(kind, severity, message, function, count, call), stack)
 
 
-def _find_unused_donations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
+def _find_unused_donations(reader: Reader, capture: CaptureRow) -> Iterator[_FindingGroup]:
     """Yield programs with donated arguments whose memory no result can reuse."""
     rows = reader.rows(
         "SELECT p.signature, n.text, p.function, k.stack, count(*), max(x.call) FROM compilations x"
@@ -193,10 +195,10 @@ def _find_unused_donations(reader: Reader, capture: CaptureRow) -> Iterator[_Gro
         if len(unused) > _MAX_NAMES:
             lines.append(f"and {words.count(len(unused) - _MAX_NAMES, 'more argument')}")
         finding = Finding("donation", Severity.WARNING, "\n".join(lines), function or "a program", count, call)
-        yield _Group(finding, stack)
+        yield _FindingGroup(finding, stack)
 
 
-def _find_violations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
+def _find_violations(reader: Reader, capture: CaptureRow) -> Iterator[_FindingGroup]:
     rows = reader.rows(
         "SELECT v.kind, b.name, o.type, o.number, v.call, v.earlier_call, e.name, c.stack, c.error"
         " FROM object_ranges r CROSS JOIN violations v ON v.object BETWEEN r.first_object AND r.last_object"
@@ -211,14 +213,14 @@ def _find_violations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
         if error > 0:
             message += f", and answered {error_name(error)}"
         finding = Finding(kind, Severity.ERROR, message, function, 1, call, earlier_call)
-        yield _Group(finding, stack, names=[(call, f"{noun}#{number}")])
+        yield _FindingGroup(finding, stack, names=[(call, f"{noun}#{number}")])
 
 
-def _find_undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
+def _find_undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_FindingGroup]:
     """Yield objects not destroyed: before their client was, or by the end of the recording."""
     types = reader.rows("SELECT id, name FROM object_types WHERE capture = ? ORDER BY id", capture.id)
     names: dict[int, str] = dict(reader.rows("SELECT id, name FROM boundaries"))
-    groups: dict[tuple[object, ...], _Group] = {}
+    groups: dict[tuple[object, ...], _FindingGroup] = {}
     created = _CreatedCounts(reader, capture.id)
     for type_id, noun in types:
         rows = reader.iter_rows(
@@ -244,7 +246,7 @@ def _find_undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
                     call,
                     client_gone,
                 )
-                known = groups[key] = _Group(finding, stack, created.take_count(type_id, stack, origin))
+                known = groups[key] = _FindingGroup(finding, stack, created.take_count(type_id, stack, origin))
             known.add(f"{noun}#{number}", call, size)
     yield from groups.values()
 
@@ -308,9 +310,9 @@ def _add_article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
-def _merge_findings(groups: Iterable[_Group], lines: dict[int, PythonLine]) -> Iterator[Finding]:
+def _merge_findings(groups: Iterable[_FindingGroup], lines: dict[int, PythonLine]) -> Iterator[Finding]:
     """Yield the findings of the groups, merging those with the same message at the same Python line."""
-    merged: dict[tuple[object, ...], _Group] = {}
+    merged: dict[tuple[object, ...], _FindingGroup] = {}
     for group in groups:
         finding = replace(group.finding, line=lines.get(group.finding.call))
         key = (finding.kind, finding.function, _NUMBER.sub("#", finding.message), finding.line)

@@ -15,8 +15,8 @@ from framedex.errors import FramedexError
 from framedex.index.ask.call.objects import find_calls_of_object, name_objects
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, build_call, decode_arguments
-from framedex.index.read.spans import KIND_TABLES, Ids, iter_calls
-from framedex.index.read.subjects import AskedCapture
+from framedex.index.read.spans import KIND_TABLES, IdRange, iter_calls
+from framedex.index.read.subjects import CaptureQuery
 from framedex.model import BoundaryTotals, CallRow
 
 PAGE_CALLS = 50
@@ -28,7 +28,7 @@ _OBJECT = re.compile(r"[a-z_]+#\d{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class StackEnd:
     """The calls of a capture with one stack and boundary function (its id), and the nodes at the stack's end.
 
     `duration` is in ns. `python_leaf` is 0, or the end of a Python stack that could not be merged.
@@ -47,7 +47,20 @@ class CaptureTree:
     """The tree; `nodes` are (node, parent or 0, frame), callers before their callees."""
 
     nodes: tuple[tuple[int, int, int], ...]
-    ends: tuple[End, ...]
+    ends: tuple[StackEnd, ...]
+
+
+_MOCK_CAPTURES = """
+SELECT k.capture FROM call_kinds k JOIN boundaries b ON b.id = k.boundary
+LEFT JOIN call_rows c ON c.id = k.first_call LEFT JOIN arguments a ON a.id = c.arguments
+WHERE k.calls > 0 AND (b.boundary IN ('mock_tpu', 'tpu_executor')
+OR b.name = 'GetPjrtApi' AND json_extract(a.json, '$.plugin') = 'the mock TPU')
+"""  # jaxlib 0.4.13's boundary, tpu_executor, exists only for the mock
+
+
+def captures_on_mock(reader: Reader) -> frozenset[int]:
+    """Return the ids of captures that were recorded on the mock TPU."""
+    return frozenset(capture for (capture,) in reader.rows(_MOCK_CAPTURES))
 
 
 def read_capture_tree(reader: Reader, capture: int) -> CaptureTree:
@@ -80,10 +93,10 @@ def _read_tree(reader: Reader, capture: int) -> CaptureTree:
         ") SELECT n.id, n.parent, n.frame FROM up JOIN nodes n ON n.id = up.node ORDER BY n.depth, n.id",
         capture,
     )
-    return CaptureTree(tuple(nodes), tuple(End(*row) for row in ends))
+    return CaptureTree(tuple(nodes), tuple(StackEnd(*row) for row in ends))
 
 
-def boundary_totals(subject: AskedCapture, text: str = "") -> list[BoundaryTotals]:
+def boundary_totals(subject: CaptureQuery, text: str = "") -> list[BoundaryTotals]:
     """Return the boundary functions of the capture, longest total duration first; a text restricts their calls.
 
     A call passes if its boundary function, an argument, or a function or file of its stack contains the text.
@@ -122,7 +135,7 @@ def _sum_matching_calls(reader: Reader, capture: int, matches: _TextMatches) -> 
 
 
 def calls_of_boundary(
-    subject: AskedCapture,
+    subject: CaptureQuery,
     boundary: int,
     text: str = "",
     *,
@@ -156,7 +169,7 @@ def calls_of_boundary(
         )
     else:
         first, last = _find_call_range(reader, capture)
-        calls = iter_calls(reader, "c.id", kinds, Ids(first, first, last), condition, parameters, backwards=False)
+        calls = iter_calls(reader, "c.id", kinds, IdRange(first, first, last), condition, parameters, backwards=False)
         rows = list(islice(calls, offset, offset + limit))
     ids = [call for (call,) in rows]
     query = f"SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.id {IN_JSON}"

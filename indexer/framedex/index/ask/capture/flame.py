@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from framedex.index.ask.capture.contents import CaptureTree, End, read_capture_tree, read_nested_durations
+from framedex.index.ask.capture.contents import CaptureTree, StackEnd, read_capture_tree, read_nested_durations
 from framedex.index.read.rows import frames_by_id
-from framedex.index.read.subjects import AskedCapture
-from framedex.model import FlameGraph, FlameKind, FlameNode, FrameRow, Language, Role
+from framedex.index.read.subjects import CaptureQuery
+from framedex.model import FlameGraph, FlameKind, FlameNode, FrameRole, FrameRow, Language
 
 MAX_NODES = 4000
 """The number of nodes that a screen can show and a page can draw at once."""
@@ -26,7 +26,7 @@ _KINDS = {Language.PYTHON: FlameKind.PYTHON, Language.NATIVE: FlameKind.NATIVE}
 
 
 def flame_graph(
-    subject: AskedCapture, boundary: int | None = None, *, with_glue: bool = True, max_nodes: int = MAX_NODES
+    subject: CaptureQuery, boundary: int | None = None, *, with_glue: bool = True, max_nodes: int = MAX_NODES
 ) -> FlameGraph:
     """Return the flame graph of the capture, or of the calls of one `boundary` function (its id).
 
@@ -89,7 +89,9 @@ class _GraphBuilder:
         self._frame_of = {node: frame for node, _, frame in tree.nodes}
         self._with_glue = with_glue
 
-    def add(self, ends: Iterable[End], nested: dict[tuple[int, int], int], names: dict[int, str], root: _Node) -> None:
+    def add(
+        self, ends: Iterable[StackEnd], nested: dict[tuple[int, int], int], names: dict[int, str], root: _Node
+    ) -> None:
         """Add the stacks with these ends below `root`."""
         placed: dict[int, _Node] = {0: root}
         spent: Counter[int] = Counter()
@@ -125,7 +127,7 @@ class _GraphBuilder:
         return current
 
     def _is_shown(self, frame: int) -> bool:
-        return self._with_glue or self.frames[frame].function.role is Role.CODE
+        return self._with_glue or self.frames[frame].function.role is FrameRole.CODE
 
 
 def _prune(builder: _GraphBuilder, max_nodes: int) -> FlameGraph:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from framedex.index.file.conventions import json_list
 from framedex.index.read.rows import Reader
-from framedex.index.read.spans import Ids, iter_calls
-from framedex.index.read.subjects import AskedCapture
-from framedex.model import Activity, ThreadTime, Timeline
+from framedex.index.read.spans import IdRange, iter_calls
+from framedex.index.read.subjects import CaptureQuery
+from framedex.model import CallActivity, ThreadTime, Timeline
 from framedex.objects.moves import MOVES
 
 SLICES = 600
@@ -30,8 +30,8 @@ _MAX_LONGEST_CALLS = 20_000  # limit of calls of the kinds with the longest call
 _SAMPLES_PER_SLICE = 100  # sampled calls per slice
 
 _ACTIVITIES = (
-    (re.compile(r"_Compile(?:AndLoad)?$|Executable_Deserialize|_Load$"), Activity.COMPILE),
-    (re.compile(r"Executable_Execute"), Activity.RUN),
+    (re.compile(r"_Compile(?:AndLoad)?$|Executable_Deserialize|_Load$"), CallActivity.COMPILE),
+    (re.compile(r"Executable_Execute"), CallActivity.RUN),
 )
 _COLUMNS = "c.id, c.kind, c.start, c.duration, c.inside"
 
@@ -39,21 +39,21 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class _Kinds:
+class _CallKinds:
     """The kinds of calls of a capture: thread and activity of each, and the ones with the longest calls."""
 
     threads: dict[int, int]
-    activities: dict[int, Activity]
+    activities: dict[int, CallActivity]
     longest: frozenset[int]
 
 
-def timeline(subject: AskedCapture) -> Timeline:
+def timeline(subject: CaptureQuery) -> Timeline:
     """Return the timeline of the capture; without threads if it has no calls."""
     reader, capture = subject.reader, subject.capture
     row = reader.row("SELECT first_call, last_call FROM captures WHERE id = ? AND calls > 0", capture)
     if row is None:
         return Timeline(0, 0, (), is_sampled=False)
-    ids = Ids(row[0], row[0], row[1])
+    ids = IdRange(row[0], row[0], row[1])
     kinds = _read_kinds(reader, capture)
     is_sampled = len(ids) > _MAX_CALLS_READ
     found = _sample(reader, ids, kinds) if is_sampled else _read_all(reader, ids)
@@ -64,7 +64,7 @@ def timeline(subject: AskedCapture) -> Timeline:
     return Timeline(start, end, tuple(_build_threads(reader, calls, kinds, start, end)), is_sampled)
 
 
-def _read_kinds(reader: Reader, capture: int) -> _Kinds:
+def _read_kinds(reader: Reader, capture: int) -> _CallKinds:
     rows = reader.rows(
         "SELECT k.id, k.thread, b.name, b.boundary, k.calls, k.duration, k.error FROM call_kinds k"
         " JOIN boundaries b ON b.id = k.boundary WHERE k.capture = ? AND k.calls > 0",
@@ -77,27 +77,27 @@ def _read_kinds(reader: Reader, capture: int) -> _Kinds:
         if read > _MAX_LONGEST_CALLS:
             break
         longest.add(kind)
-    return _Kinds(
+    return _CallKinds(
         {kind: thread for kind, thread, *_ in rows},
         {kind: _classify(name, boundary) for kind, _, name, boundary, *_ in rows},
         frozenset(longest),
     )
 
 
-def _classify(name: str, boundary: str) -> Activity:
+def _classify(name: str, boundary: str) -> CallActivity:
     if boundary == "ffi":
-        return Activity.RUN
+        return CallActivity.RUN
     if name in MOVES:
-        return Activity.TRANSFER
-    return next((activity for pattern, activity in _ACTIVITIES if pattern.search(name)), Activity.OTHER)
+        return CallActivity.TRANSFER
+    return next((activity for pattern, activity in _ACTIVITIES if pattern.search(name)), CallActivity.OTHER)
 
 
-def _read_all(reader: Reader, ids: Ids) -> Iterator[tuple[float, ...]]:
+def _read_all(reader: Reader, ids: IdRange) -> Iterator[tuple[float, ...]]:
     rows = reader.rows(f"SELECT {_COLUMNS} FROM call_rows c WHERE c.id BETWEEN ? AND ?", ids.first, ids.last)
     return ((kind, start, duration, 1) for _, kind, start, duration, inside in rows if inside is None)
 
 
-def _sample(reader: Reader, ids: Ids, kinds: _Kinds) -> Iterator[tuple[float, ...]]:
+def _sample(reader: Reader, ids: IdRange, kinds: _CallKinds) -> Iterator[tuple[float, ...]]:
     whole = iter_calls(reader, _COLUMNS, sorted(kinds.longest), ids, backwards=False)
     yield from ((kind, start, duration, 1) for _, kind, start, duration, inside in whole if inside is None)
     chosen: dict[int, float] = {}
@@ -114,20 +114,22 @@ def _sample(reader: Reader, ids: Ids, kinds: _Kinds) -> Iterator[tuple[float, ..
             yield kind, start, duration, chosen[call]
 
 
-def _iter_slices(reader: Reader, ids: Ids) -> Iterator[tuple[int, int]]:
+def _iter_slices(reader: Reader, ids: IdRange) -> Iterator[tuple[int, int]]:
     """Yield the first and last id of the calls that begin in each time slice, skipping empty slices."""
     begin, end = _read_start(reader, ids.first), _read_start(reader, ids.last)
     before = ids.first
     for number in range(1, SLICES + 1):
         after = ids.last + 1
         if number < SLICES:
-            after = _find_first_call(reader, Ids(ids.base, before, ids.last), begin + (end - begin) * number // SLICES)
+            after = _find_first_call(
+                reader, IdRange(ids.base, before, ids.last), begin + (end - begin) * number // SLICES
+            )
         if after > before:
             yield before, after - 1
         before = after
 
 
-def _find_first_call(reader: Reader, ids: Ids, time: int) -> int:
+def _find_first_call(reader: Reader, ids: IdRange, time: int) -> int:
     """Return the first call that begins at a time (ns) or later; calls are numbered by start."""
     low, high = ids.first, ids.last + 1
     while low < high:
@@ -144,13 +146,13 @@ def _read_start(reader: Reader, call: int) -> int:
     return 0 if row is None else int(row[0])
 
 
-def _build_threads(reader: Reader, calls: Numbers, kinds: _Kinds, start: int, end: int) -> list[ThreadTime]:
+def _build_threads(reader: Reader, calls: Numbers, kinds: _CallKinds, start: int, end: int) -> list[ThreadTime]:
     labels: dict[int, str] = dict(reader.rows("SELECT id, label FROM threads"))
     kind_of_call = calls[:, 0].astype(np.int64)
     threads = np.array([kinds.threads.get(int(kind), 0) for kind in kind_of_call], np.int64)
-    order = list(Activity)
+    order = list(CallActivity)
     activities = np.array(
-        [order.index(kinds.activities.get(int(kind), Activity.OTHER)) for kind in kind_of_call], np.int64
+        [order.index(kinds.activities.get(int(kind), CallActivity.OTHER)) for kind in kind_of_call], np.int64
     )
     found = []
     for thread in np.unique(threads):

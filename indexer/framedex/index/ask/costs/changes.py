@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from framedex.model import Cause, Change, Noted, NotedArgument, Parameter, Signature
+from framedex.model import ChangeCause, CompileChange, CompileNote, NoteArgument, Parameter, Signature
 from framedex.model.costs import SAME_KEYS
 
 MAX_VALUES = 50
@@ -15,32 +15,32 @@ MAX_VALUES = 50
 
 # The cause of a recompilation by the JAX attribute that changed.
 _CAUSE_OF_ATTRIBUTE = {
-    "mhlo.sharding": Cause.SHARDING,
-    "sdy.sharding": Cause.SHARDING,
-    "tf.aliasing_output": Cause.DONATION,
-    "jax.buffer_donor": Cause.DONATION,
-    "mhlo.layout_mode": Cause.LAYOUT,
-    "mhlo.memory_kind": Cause.LAYOUT,
+    "mhlo.sharding": ChangeCause.SHARDING,
+    "sdy.sharding": ChangeCause.SHARDING,
+    "tf.aliasing_output": ChangeCause.DONATION,
+    "jax.buffer_donor": ChangeCause.DONATION,
+    "mhlo.layout_mode": ChangeCause.LAYOUT,
+    "mhlo.memory_kind": ChangeCause.LAYOUT,
 }
-_DEFAULT_TEXTS = {Cause.SHARDING: "unspecified", Cause.DONATION: "kept", Cause.LAYOUT: "default"}
+_DEFAULT_TEXTS = {ChangeCause.SHARDING: "unspecified", ChangeCause.DONATION: "kept", ChangeCause.LAYOUT: "default"}
 
 
-class _Subject(NamedTuple):
-    """The subject of a change: `what` and `parameter` of `Change`."""
+class _ChangeSubject(NamedTuple):
+    """The subject of a change: `what` and `parameter` of `CompileChange`."""
 
     what: str
     parameter: str = ""
 
 
-Difference = tuple[Cause, _Subject, str, str]
+Difference = tuple[ChangeCause, _ChangeSubject, str, str]
 """(cause, subject, old value, new value); both values are empty if unknown."""
 
 
-_SAME_ARGUMENTS = _Subject("same arguments")  # if no argument changed according to JAX
-_SAME_KEYS = _Subject(SAME_KEYS)  # if all that JAX's cache compares is known
-_NO_SUBJECT = _Subject("")
-_NUMBER = _Subject("number of arguments")
-_THE_CALL = _Subject("the structure of the call")
+_SAME_ARGUMENTS = _ChangeSubject("same arguments")  # if no argument changed according to JAX
+_SAME_KEYS = _ChangeSubject(SAME_KEYS)  # if all that JAX's cache compares is known
+_NO_SUBJECT = _ChangeSubject("")
+_NUMBER = _ChangeSubject("number of arguments")
+_THE_CALL = _ChangeSubject("the structure of the call")
 _NOT_GIVEN, _NOT_SET = "not given", "not set"
 _DERIVED = {  # options that JAX derives from the program
     "allow_spmd_sharding_propagation_to_output",
@@ -56,20 +56,20 @@ _ASSIGNMENT = "device_assignment"
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompilationFacts:
     """The data of a compilation; None marks unknown parts."""
 
     signature: Signature | None
-    noted: Noted | None
+    note: CompileNote | None
     options: Mapping[str, str] | None
 
 
-def compare_compilations(before: Compiled, after: Compiled) -> list[Difference]:
-    """Return the differences: `Cause.SAME` if there are none, an empty list if too little is known."""
+def compare_compilations(before: CompilationFacts, after: CompilationFacts) -> list[Difference]:
+    """Return the differences: `ChangeCause.SAME` if there are none, an empty list if too little is known."""
     found: list[Difference] = []
     if before.signature is not None and after.signature is not None:
         found += _compare_arguments(before.signature, after.signature)
-    if before.noted is not None and after.noted is not None:
+    if before.note is not None and after.note is not None:
         found += _compare_notes(before, after)
     if before.options is not None and after.options is not None:
         found += _compare_options(before.options, after.options)
@@ -77,32 +77,32 @@ def compare_compilations(before: Compiled, after: Compiled) -> list[Difference]:
     found = [each for each in found if each[1] != _THE_CALL] or found
     if found or before.signature is None or after.signature is None:
         return found
-    if before.noted is None or after.noted is None:
+    if before.note is None or after.note is None:
         subject = _NO_SUBJECT
     else:
-        subject = _SAME_ARGUMENTS if before.noted.keys is None or after.noted.keys is None else _SAME_KEYS
-    return list(_compare_contents(before.signature, after.signature, subject)) or [(Cause.SAME, subject, "", "")]
+        subject = _SAME_ARGUMENTS if before.note.keys is None or after.note.keys is None else _SAME_KEYS
+    return list(_compare_contents(before.signature, after.signature, subject)) or [(ChangeCause.SAME, subject, "", "")]
 
 
-def summarize_changes(found: Iterable[tuple[list[Difference], int]]) -> tuple[Change, ...]:
+def summarize_changes(found: Iterable[tuple[list[Difference], int]]) -> tuple[CompileChange, ...]:
     """Merge the differences of several compilations into changes with their values, most frequent first."""
-    values: dict[tuple[Cause, _Subject], dict[str, None]] = {}
-    times: Counter[tuple[Cause, _Subject]] = Counter()
+    values: dict[tuple[ChangeCause, _ChangeSubject], dict[str, None]] = {}
+    times: Counter[tuple[ChangeCause, _ChangeSubject]] = Counter()
     for each, count in found:
         for cause, subject, old, new in each:
             times[cause, subject] += count
             values.setdefault((cause, subject), {}).update(dict.fromkeys(value for value in (old, new) if value))
     return tuple(
-        Change(cause, subject.what, _limit_values(list(values[cause, subject])), subject.parameter)
+        CompileChange(cause, subject.what, _limit_values(list(values[cause, subject])), subject.parameter)
         for (cause, subject), _ in times.most_common()
     )
 
 
-def _argument_subject(place: int, name: str) -> _Subject:
+def _argument_subject(position: int, name: str) -> _ChangeSubject:
     """Return the subject of a change of the array argument at a 0-based position; `name` is empty if unknown."""
     if name:
-        return _Subject(f"argument {place} ({name})", name)
-    return _Subject(f"argument {place}", f"array argument {place + 1}")
+        return _ChangeSubject(f"argument {position} ({name})", name)
+    return _ChangeSubject(f"argument {position}", f"array argument {position + 1}")
 
 
 def _limit_values(values: list[str]) -> tuple[str, ...]:
@@ -111,97 +111,109 @@ def _limit_values(values: list[str]) -> tuple[str, ...]:
 
 def _compare_arguments(before: Signature, after: Signature) -> Iterator[Difference]:
     if len(before.arguments) != len(after.arguments):
-        yield Cause.ARGUMENTS, _NUMBER, str(len(before.arguments)), str(len(after.arguments))
+        yield ChangeCause.ARGUMENTS, _NUMBER, str(len(before.arguments)), str(len(after.arguments))
         return
     if (before.partitions, before.replicas) != (after.partitions, after.replicas):
-        yield Cause.SHARDING, _Subject("devices"), _format_devices(before), _format_devices(after)
+        yield ChangeCause.SHARDING, _ChangeSubject("devices"), _format_devices(before), _format_devices(after)
     for place, (old, new) in enumerate(zip(before.arguments, after.arguments, strict=True)):
         if old.name != new.name and old.name and new.name:
-            yield Cause.ARGUMENTS, _argument_subject(place, ""), old.name, new.name
+            yield ChangeCause.ARGUMENTS, _argument_subject(place, ""), old.name, new.name
         yield from _compare_parameters(_argument_subject(place, new.name), old, new)
 
 
-def _compare_contents(before: Signature, after: Signature, subject: _Subject) -> Iterator[Difference]:
+def _compare_contents(before: Signature, after: Signature, subject: _ChangeSubject) -> Iterator[Difference]:
     """Yield differences between programs with equal arguments; `subject` is the subject of a code change."""
     for place, (old, new) in enumerate(zip(before.results, after.results, strict=False)):
-        result = _Subject(f"result {place}")
+        result = _ChangeSubject(f"result {place}")
         attributes = list(_compare_attributes(result, old, new))
         yield from attributes
         if attributes:
             return
         if old.type != new.type:
-            yield Cause.CODE, result, old.type, new.type
+            yield ChangeCause.CODE, result, old.type, new.type
             return
     gone, new_ones = Counter(before.constants), Counter(after.constants)
     gone, new_ones = gone - new_ones, new_ones - gone
     if before.code != after.code:
-        yield Cause.CODE, subject, "", ""
+        yield ChangeCause.CODE, subject, "", ""
     elif gone or new_ones:
-        yield Cause.CONSTANTS, _Subject("constants"), ", ".join(gone.elements()), ", ".join(new_ones.elements())
+        yield (
+            ChangeCause.CONSTANTS,
+            _ChangeSubject("constants"),
+            ", ".join(gone.elements()),
+            ", ".join(new_ones.elements()),
+        )
+    elif before.object_ids != after.object_ids:
+        yield ChangeCause.OBJECT_ID, _NO_SUBJECT, "", ""
 
 
-def _compare_parameters(subject: _Subject, old: Parameter, new: Parameter) -> Iterator[Difference]:
+def _compare_parameters(subject: _ChangeSubject, old: Parameter, new: Parameter) -> Iterator[Difference]:
     if old.type != new.type:
         yield _compare_types(subject, old, new)
     yield from _compare_attributes(subject, old, new)
 
 
-def _compare_types(subject: _Subject, old: Parameter | NotedArgument, new: Parameter | NotedArgument) -> Difference:
+def _compare_types(subject: _ChangeSubject, old: Parameter | NoteArgument, new: Parameter | NoteArgument) -> Difference:
     of_old, of_new = old.type.partition("[")[0], new.type.partition("[")[0]
-    return (Cause.SHAPE if of_old == of_new else Cause.DTYPE), subject, old.type, new.type
+    return (ChangeCause.SHAPE if of_old == of_new else ChangeCause.DTYPE), subject, old.type, new.type
 
 
-def _compare_notes(before: Compiled, after: Compiled) -> Iterator[Difference]:
+def _compare_notes(before: CompilationFacts, after: CompilationFacts) -> Iterator[Difference]:
     """Yield differences in JAX's notes that the two programs do not already show."""
-    assert before.noted is not None and after.noted is not None
-    old_ones, new_ones = before.noted.arguments, after.noted.arguments
+    assert before.note is not None and after.note is not None
+    old_ones, new_ones = before.note.arguments, after.note.arguments
     used, shown = _read_program_arguments(before.signature, after.signature)
     has_programs = before.signature is not None and after.signature is not None
     if len(old_ones) == len(new_ones):
         for place, (old, new) in enumerate(zip(old_ones, new_ones, strict=True)):
             subject = _argument_subject(used.get(new.name, place), new.name)
             if has_programs and used and new.name and new.name not in used:
-                subject = _Subject(f"unused argument {new.name}")
+                subject = _ChangeSubject(f"unused argument {new.name}")
             if old.type == new.type and old.is_weak != new.is_weak:
-                yield Cause.WEAK_TYPE, subject, _format_type(old), _format_type(new)
+                yield ChangeCause.WEAK_TYPE, subject, _format_type(old), _format_type(new)
             elif old.type != new.type and new.name not in shown:
                 yield _compare_types(subject, old, new)
     elif not has_programs:
-        yield Cause.ARGUMENTS, _NUMBER, str(len(old_ones)), str(len(new_ones))
-    old_values, new_values = dict(before.noted.statics), dict(after.noted.statics)
-    parts = list(_compare_keys(before.noted.keys or (), after.noted.keys or (), "static argument"))
+        yield ChangeCause.ARGUMENTS, _NUMBER, str(len(old_ones)), str(len(new_ones))
+    old_values, new_values = dict(before.note.statics), dict(after.note.statics)
+    parts = list(_compare_keys(before.note.keys or (), after.note.keys or (), "static argument"))
     for name in dict.fromkeys((*old_values, *new_values)):
         was, now = old_values.get(name, _NOT_GIVEN), new_values.get(name, _NOT_GIVEN)
         if was != now and not any(subject.startswith(name) for subject, _, _ in parts):
-            yield Cause.STATIC, _Subject(name), was, now
-    yield from ((Cause.STATIC, _Subject(subject), was, now) for subject, was, now in parts)
-    if before.noted.keys is not None and after.noted.keys is not None:
-        yield from _compare_traces(before.noted, after.noted, has_new_types=bool(shown))
+            yield ChangeCause.STATIC, _ChangeSubject(name), was, now
+    yield from ((ChangeCause.STATIC, _ChangeSubject(subject), was, now) for subject, was, now in parts)
+    if before.note.keys is not None and after.note.keys is not None:
+        yield from _compare_traces(before.note, after.note, has_new_types=bool(shown))
 
 
-def _compare_traces(before: Noted, after: Noted, *, has_new_types: bool) -> Iterator[Difference]:
+def _compare_traces(before: CompileNote, after: CompileNote, *, has_new_types: bool) -> Iterator[Difference]:
     """Yield differences in the facts that JAX's tracing cache compares besides types and static arguments.
 
     With arguments of new types (`has_new_types`), the parameters of a primitive follow from these.
     """
     old, new = before.keys or (), after.keys or ()
     for subject, was, now in _compare_keys(old, new, "structure"):
-        yield Cause.ARGUMENTS, _Subject(f"the structure of {subject}"), was, now
+        yield ChangeCause.ARGUMENTS, _ChangeSubject(f"the structure of {subject}"), was, now
     for subject, was, now in _compare_keys(old, new, "static data"):
-        yield Cause.STATIC_DATA, _Subject(subject), was, now
+        yield ChangeCause.STATIC_DATA, _ChangeSubject(subject), was, now
     usual = dict(_values_of(new, "usual setting")) | dict(_values_of(old, "usual setting"))
     for subject, was, now in _compare_keys(old, new, "setting"):
         first = usual.get(subject, _NOT_SET)
         old_value, new_value = (first if value is _NOT_GIVEN else value for value in (was, now))
-        yield Cause.SETTING, _Subject(subject), old_value, new_value
+        yield ChangeCause.SETTING, _ChangeSubject(subject), old_value, new_value
     if before.defined != after.defined:
-        yield Cause.FUNCTION, _Subject(after.function), _format_definition(before), _format_definition(after)
+        yield (
+            ChangeCause.FUNCTION,
+            _ChangeSubject(after.function),
+            _format_definition(before),
+            _format_definition(after),
+        )
     else:
         for subject, was, now in _compare_keys(old, new, "function"):
-            yield Cause.FUNCTION, _Subject(subject or after.function), was, now
+            yield ChangeCause.FUNCTION, _ChangeSubject(subject or after.function), was, now
     if not has_new_types:
         for subject, was, now in _compare_keys(old, new, "parameter"):
-            yield Cause.PARAMETER, _Subject(subject), was, now
+            yield ChangeCause.PARAMETER, _ChangeSubject(subject), was, now
 
 
 _Keys = tuple[tuple[str, str, str], ...]
@@ -220,7 +232,7 @@ def _values_of(keys: _Keys, kind: str) -> Iterator[tuple[str, str]]:
     return ((subject, value) for known, subject, value in keys if known == kind)
 
 
-def _format_definition(noted: Noted) -> str:
+def _format_definition(noted: CompileNote) -> str:
     return f"{noted.function} at {noted.defined}"
 
 
@@ -234,7 +246,7 @@ def _read_program_arguments(before: Signature | None, after: Signature | None) -
     return {new.name: place for place, new in enumerate(after.arguments) if new.name}, shown
 
 
-def _format_type(argument: NotedArgument) -> str:
+def _format_type(argument: NoteArgument) -> str:
     return f"{'weak ' if argument.is_weak else ''}{argument.type}"
 
 
@@ -246,10 +258,10 @@ def _compare_options(before: Mapping[str, str], after: Mapping[str, str]) -> Ite
         was, now = before.get(name, _NOT_SET), after.get(name, _NOT_SET)
         is_for_others = name == _ASSIGNMENT and was.count(",") != now.count(",")  # reported as a device count
         if was != now and name not in _DERIVED and not is_for_others:
-            yield Cause.OPTIONS, _Subject(name), was, now
+            yield ChangeCause.OPTIONS, _ChangeSubject(name), was, now
 
 
-def _compare_attributes(subject: _Subject, old: Parameter, new: Parameter) -> Iterator[Difference]:
+def _compare_attributes(subject: _ChangeSubject, old: Parameter, new: Parameter) -> Iterator[Difference]:
     shown = {}
     for key in (*old.attributes, *new.attributes):
         cause = _CAUSE_OF_ATTRIBUTE.get(key)
@@ -260,10 +272,10 @@ def _compare_attributes(subject: _Subject, old: Parameter, new: Parameter) -> It
             yield cause, subject, was, now
 
 
-def _format_attributes(cause: Cause, parameter: Parameter) -> str:
+def _format_attributes(cause: ChangeCause, parameter: Parameter) -> str:
     """Return the value of a parameter's attributes for one cause."""
     values = [value for key, value in parameter.attributes.items() if _CAUSE_OF_ATTRIBUTE.get(key) is cause]
-    if cause is Cause.DONATION:
+    if cause is ChangeCause.DONATION:
         return "donated" if values else _DEFAULT_TEXTS[cause]
     return ", ".join(values) or _DEFAULT_TEXTS[cause]
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
 from framedex.index.ask.call.python_lines import outward_lines, python_lines
-from framedex.index.ask.costs.changes import Compiled, compare_compilations, summarize_changes
+from framedex.index.ask.costs.changes import CompilationFacts, compare_compilations, summarize_changes
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.paths import is_installed
 from framedex.index.read.rows import Reader
-from framedex.model import Cause, Change, Compiles, Noted, Parameter, PythonLine, Signature, Table
+from framedex.model import ChangeCause, CompileChange, CompileNote, Compiles, Parameter, PythonLine, Signature, Table
 from framedex.model.programs import REST_OF_ARGUMENTS, to_module_name
 from framedex.programs.notes import build_note
 
@@ -39,7 +39,7 @@ class CompileCall(NamedTuple):
     capture: int
     program: int | None
     options: int | None
-    noted: int | None
+    note: int | None
     duration: int
     error: int
     stack: int
@@ -57,7 +57,7 @@ class CompileCall(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class JittedFunction:
     """A jitted function: its name and its source location, which distinguishes namesakes; empty if unknown."""
 
     name: str
@@ -74,17 +74,17 @@ def read_compile_calls(reader: Reader) -> list[CompileCall]:
     return [CompileCall._make(row) for row in rows]
 
 
-def find_functions(reader: Reader, calls: Iterable[CompileCall]) -> dict[tuple[int | None, int | None], Function]:
+def find_functions(reader: Reader, calls: Iterable[CompileCall]) -> dict[tuple[int | None, int | None], JittedFunction]:
     """Return the functions by (program, note).
 
     A note for the program takes precedence. Installed functions, such as JAX's own, are located by their ops only,
     because they are called from everywhere.
     """
-    pairs = {(each.program, each.noted) for each in calls}
+    pairs = {(each.program, each.note) for each in calls}
     query = f"SELECT id, name, function, defined FROM programs WHERE id {IN_JSON}"
     programs = {program: of for program, *of in reader.rows(query, _to_id_list(program for program, _ in pairs))}
     notes = _read_texts(reader, (noted for _, noted in pairs), _parse_note)
-    alike: dict[tuple[str, str, str, int | None], Function] = {}  # cached because many programs share a function
+    alike: dict[tuple[str, str, str, int | None], JittedFunction] = {}  # cached because many programs share a function
     found = {}
     for program, number in pairs:
         module, name, place = programs.get(program, ("", "", ""))
@@ -95,14 +95,14 @@ def find_functions(reader: Reader, calls: Iterable[CompileCall]) -> dict[tuple[i
     return found
 
 
-def _build_function(name: str, place: str, noted: Noted | None, module: str | None) -> Function:
+def _build_function(name: str, location_text: str, noted: CompileNote | None, module: str | None) -> JittedFunction:
     if noted is None or not noted.function or not _is_note_of_program(noted, module):
-        return Function(name, place)
+        return JittedFunction(name, location_text)
     is_of_package = is_installed(noted.defined) and not noted.defined.startswith("<")  # `<stdin>:3` is a location
-    return Function(name or noted.function, place if is_of_package else noted.defined)
+    return JittedFunction(name or noted.function, location_text if is_of_package else noted.defined)
 
 
-def read_contents(reader: Reader, keys: Collection[Content]) -> dict[Content, Compiled]:
+def read_contents(reader: Reader, keys: Collection[Content]) -> dict[Content, CompilationFacts]:
     """Return the data of compilations by their inputs."""
     query = f"SELECT id, name, signature FROM programs WHERE id {IN_JSON}"
     names: dict[int | None, str] = {}
@@ -118,18 +118,18 @@ def read_contents(reader: Reader, keys: Collection[Content]) -> dict[Content, Co
         noted = notes.get(number)
         if noted is not None and not _is_note_of_program(noted, names.get(program)):
             noted = None
-        found[program, of_options, number] = Compiled(signatures.get(program), noted, options.get(of_options))
+        found[program, of_options, number] = CompilationFacts(signatures.get(program), noted, options.get(of_options))
     return found
 
 
 def _find_function_numbers(reader: Reader, calls: Iterable[CompileCall]) -> dict[int | None, str]:
     """Return the number of the function object that JAX traced, by the row id of the note."""
-    notes = _read_texts(reader, {each.noted for each in calls}, _parse_note)
+    notes = _read_texts(reader, {each.note for each in calls}, _parse_note)
     keys = ((number, key) for number, noted in notes.items() for key in noted.keys or ())
     return {number: value for number, (kind, subject, value) in keys if (kind, subject) == ("function", "")}
 
 
-def _is_note_of_program(noted: Noted, module: str | None) -> bool:
+def _is_note_of_program(noted: CompileNote, module: str | None) -> bool:
     """Whether a note belongs to a program (None: unknown); JAX may note one program and then compile others."""
     return module is None or to_module_name(noted.name) == to_module_name(module)
 
@@ -151,16 +151,17 @@ def _parse_signature(text: str) -> Signature:
         arguments=tuple(Parameter(**each) for each in fields.pop("arguments")),
         results=tuple(Parameter(**each) for each in fields.pop("results")),
         constants=tuple(fields.pop("constants")),
+        object_ids=tuple(fields.pop("object_ids", ())),  # indexes of earlier releases lack them
         **fields,
     )
 
 
-def _parse_note(text: str) -> Noted:
+def _parse_note(text: str) -> CompileNote:
     return build_note(json.loads(text))
 
 
 @dataclass(slots=True)
-class _Row:
+class _CompileRow:
     """A table row under construction: its calls in order, and counts of (previous, current) inputs of its function."""
 
     calls: list[CompileCall] = field(default_factory=list)
@@ -168,32 +169,32 @@ class _Row:
 
 
 @dataclass(slots=True)
-class _Earlier:
+class _EarlierCompilations:
     """The earlier compilations of a function: the latest of each program and note, and of each function object."""
 
-    latest_equal: dict[tuple[int | None, int | None], Content] = field(default_factory=dict)
-    latest_of: dict[str, Content] = field(default_factory=dict)
+    latest_by_program: dict[tuple[int | None, int | None], Content] = field(default_factory=dict)
+    latest_by_function: dict[str, Content] = field(default_factory=dict)
     latest: Content | None = None
 
     def find(self, number: str, content: Content) -> Content | None:
         """Return the compilation to compare with: an equal one, else the latest of the function object or of all."""
-        equal = self.latest_equal.get((content[0], content[2])) if content[0] is not None else None
-        return equal or self.latest_of.get(number, self.latest)
+        equal = self.latest_by_program.get((content[0], content[2])) if content[0] is not None else None
+        return equal or self.latest_by_function.get(number, self.latest)
 
     def add(self, number: str, content: Content) -> None:
         """Add a compilation."""
-        self.latest_equal[content[0], content[2]] = content
-        self.latest_of[number] = self.latest = content
+        self.latest_by_program[content[0], content[2]] = content
+        self.latest_by_function[number] = self.latest = content
 
 
 @dataclass(slots=True)
-class _RowOfFunction:
+class _FunctionRow:
     """The row of compilations with one program, note and stack, and the key of their function.
 
     A function without a known place is identified by the line that compiled it; a key of None disables comparison.
     """
 
-    row: _Row
+    row: _CompileRow
     key: tuple[str, str | PythonLine | None] | None
 
 
@@ -203,22 +204,22 @@ def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
     lines = _find_lines(reader, calls)
     function_of = find_functions(reader, calls)
     outward = outward_lines(reader, {each.stack for each in calls}) if all_lines else {}
-    rows: dict[tuple[PythonLine | None, tuple[PythonLine, ...], Function], _Row] = {}
-    known_rows: dict[tuple[int | None, int | None, int], _RowOfFunction] = {}
+    rows: dict[tuple[PythonLine | None, tuple[PythonLine, ...], JittedFunction], _CompileRow] = {}
+    known_rows: dict[tuple[int | None, int | None, int], _FunctionRow] = {}
     number_of = _find_function_numbers(reader, calls)
-    previous: dict[tuple[int, tuple[str, str | PythonLine | None]], _Earlier] = {}
+    previous: dict[tuple[int, tuple[str, str | PythonLine | None]], _EarlierCompilations] = {}
     for each in calls:
-        known_row = known_rows.get((each.program, each.noted, each.stack))
-        if known_row is None or each.stack not in lines.of_stacks:
-            line, function = lines.find_line(each), function_of[each.program, each.noted]
-            row = rows.setdefault((line, outward.get(each.stack, ()), function), _Row())
+        known_row = known_rows.get((each.program, each.note, each.stack))
+        if known_row is None or each.stack not in lines.by_stack:
+            line, function = lines.find_line(each), function_of[each.program, each.note]
+            row = rows.setdefault((line, outward.get(each.stack, ()), function), _CompileRow())
             is_known = each.program is not None or function.name
-            known_row = _RowOfFunction(row, (function.name, function.place or line) if is_known else None)
-            known_rows[each.program, each.noted, each.stack] = known_row
+            known_row = _FunctionRow(row, (function.name, function.place or line) if is_known else None)
+            known_rows[each.program, each.note, each.stack] = known_row
         known_row.row.calls.append(each)
         if known_row.key is not None:
-            earlier = previous.setdefault((each.capture, known_row.key), _Earlier())
-            number, content = number_of.get(each.noted, ""), each.content
+            earlier = previous.setdefault((each.capture, known_row.key), _EarlierCompilations())
+            number, content = number_of.get(each.note, ""), each.content
             before = earlier.find(number, content)
             if before is not None:
                 known_row.row.pairs[before, content] += 1
@@ -235,17 +236,17 @@ def captures_with_compiles(reader: Reader) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lines:
-    """The lines of compilations: by stack if it has Python, otherwise by call."""
+class _CompileLines:
+    """The lines of compilations, by stack. If the stack has no Python, the line is found by call."""
 
-    of_stacks: Mapping[int, PythonLine]
-    of_calls: Mapping[int, PythonLine]
+    by_stack: Mapping[int, PythonLine]
+    by_call: Mapping[int, PythonLine]
 
     def find_line(self, calls: CompileCall) -> PythonLine | None:
-        return self.of_stacks.get(calls.stack) or self.of_calls.get(calls.call)
+        return self.by_stack.get(calls.stack) or self.by_call.get(calls.call)
 
 
-def _find_lines(reader: Reader, calls: Sequence[CompileCall]) -> _Lines:
+def _find_lines(reader: Reader, calls: Sequence[CompileCall]) -> _CompileLines:
     """Return the lines of the calls; a stack with Python is looked up once, because its calls share a line."""
     call_of_stack = {each.stack: each.call for each in calls}
     found = python_lines(reader, {call: stack for stack, call in call_of_stack.items()})
@@ -253,10 +254,10 @@ def _find_lines(reader: Reader, calls: Sequence[CompileCall]) -> _Lines:
         stack: found[call] for stack, call in call_of_stack.items() if call in found and found[call].link is None
     }
     others = {each.call: each.stack for each in calls if each.stack not in of_stacks}
-    return _Lines(of_stacks, python_lines(reader, others) if others else {})
+    return _CompileLines(of_stacks, python_lines(reader, others) if others else {})
 
 
-def _find_changes(reader: Reader, rows: Collection[_Row]) -> list[tuple[Change, ...]]:
+def _find_changes(reader: Reader, rows: Collection[_CompileRow]) -> list[tuple[CompileChange, ...]]:
     """Return the changes of each row."""
     most = max(2, MAX_COMPARED // max(1, len(rows)))
     compared = [_keep_ends(list(row.pairs), most) for row in rows]
@@ -267,16 +268,16 @@ def _find_changes(reader: Reader, rows: Collection[_Row]) -> list[tuple[Change, 
     ]
 
 
-def _keep_ends(pairs: list[tuple[Content, Content]], most: int) -> list[tuple[Content, Content]]:
-    return pairs if len(pairs) <= most else [*pairs[: most // 2], *pairs[-(most // 2) :]]
+def _keep_ends(pairs: list[tuple[Content, Content]], limit: int) -> list[tuple[Content, Content]]:
+    return pairs if len(pairs) <= limit else [*pairs[: limit // 2], *pairs[-(limit // 2) :]]
 
 
 def _build_row(
     line: PythonLine | None,
     outward: tuple[PythonLine, ...],
-    function: Function,
-    row: _Row,
-    changed: tuple[Change, ...],
+    function: JittedFunction,
+    row: _CompileRow,
+    changed: tuple[CompileChange, ...],
 ) -> Compiles:
     loads = [each for each in row.calls if each.is_load]
     compiled = [each for each in row.calls if not each.is_load] if loads else row.calls
@@ -303,7 +304,7 @@ def _build_row(
 class CompiledProgram:
     """The data of a compilation, and its number of ops by StableHLO kind (`sine`)."""
 
-    known: Compiled
+    known: CompilationFacts
     ops: Mapping[str, int]
 
     def without_options(self) -> CompiledProgram:
@@ -328,10 +329,10 @@ def compiled_programs(reader: Reader, calls: Collection[int]) -> dict[int, Compi
     return {call: CompiledProgram(known[key], ops.get(key[0], Counter())) for call, key in keys.items()}
 
 
-def changes_between(previous: CompiledProgram, after: CompiledProgram) -> tuple[Change, ...]:
+def changes_between(previous: CompiledProgram, after: CompiledProgram) -> tuple[CompileChange, ...]:
     """Return the changes from one program to the other; empty if they are identical."""
     found = summarize_changes([(compare_compilations(previous.known, after.known), 1)])
-    return tuple(change for change in found if change.cause is not Cause.SAME)
+    return tuple(change for change in found if change.cause is not ChangeCause.SAME)
 
 
 def remove_identity(value: str) -> str:
@@ -339,9 +340,9 @@ def remove_identity(value: str) -> str:
     return _IDENTITY.sub("", value)
 
 
-def _remove_identities(known: Compiled) -> Compiled:
+def _remove_identities(known: CompilationFacts) -> CompilationFacts:
     """Remove the facts that hold within one process: object identities, function objects and their lines."""
-    noted = known.noted
+    noted = known.note
     if noted is None:
         return known
     statics = tuple((name, remove_identity(value)) for name, value in noted.statics)
@@ -349,4 +350,4 @@ def _remove_identities(known: Compiled) -> Compiled:
     if keys is not None:
         lasting = ((kind, subject, value) for kind, subject, value in keys if (kind, subject) != REST_OF_ARGUMENTS)
         keys = tuple((kind, subject, remove_identity(value)) for kind, subject, value in lasting if kind != "function")
-    return replace(known, noted=replace(noted, defined="", statics=statics, keys=keys))
+    return replace(known, note=replace(noted, defined="", statics=statics, keys=keys))

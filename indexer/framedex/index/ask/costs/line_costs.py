@@ -7,21 +7,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from framedex.index.ask.call.python_lines import lines_of_nodes, outward_lines, outward_lines_of_nodes, python_lines
+from framedex.index.ask.costs.program_peaks import read_program_peak
 from framedex.index.read.rows import Reader
 from framedex.model import (
-    Alive,
     DeviceMemory,
-    Direction,
-    Held,
+    LineMemory,
+    LiveBuffers,
     Loop,
     LoopStep,
     OutOfMemory,
     PythonLine,
     Table,
+    TransferDirection,
     Transfers,
-    WaitHow,
-    Waiting,
+    WaitReason,
     Waits,
+    WaitsAndLoops,
 )
 
 _IN_SCOPE = "capture IN (SELECT id FROM captures)"
@@ -31,7 +32,7 @@ _ENDED_BY = "json_extract(metadata, '$.ended_by')"
 
 _IS_ENDED_BY_SIGNAL = "json_type(metadata, '$.ended_by') = 'text'"  # a shared capture may have any JSON here
 
-_WaitKey = tuple[PythonLine | None, tuple[PythonLine, ...], WaitHow, str]
+_WaitKey = tuple[PythonLine | None, tuple[PythonLine, ...], WaitReason, str]
 
 _WaitNumbers = tuple[int, int, int, int, int, int, int, int]
 
@@ -42,7 +43,8 @@ def memory(reader: Reader, *, all_lines: bool) -> Table[DeviceMemory]:
     `all_lines` splits lines by the outward program lines, which are reported too.
     """
     devices = reader.rows(
-        "SELECT capture, device, peak, peak_time, peak_call, at_end, buffers, unsized FROM memory_devices"
+        "SELECT capture, device, peak, peak_time, peak_call, at_end, buffers, unsized, temporaries, code, program"
+        " FROM memory_devices"
         f" WHERE {_IN_SCOPE} ORDER BY peak DESC, capture, length(device), device"
     )
     return Table(tuple(_read_device(reader, row, all_lines=all_lines) for row in devices))
@@ -53,8 +55,10 @@ def _read_device(reader: Reader, row: tuple[Any, ...], *, all_lines: bool) -> De
     points = "SELECT time, bytes FROM memory_points WHERE capture = ? AND device = ? ORDER BY point"
     over_time = tuple(reader.rows(points, capture, device))
     lines = _read_memory_lines(reader, capture, device, all_lines=all_lines)
-    parts: tuple[Any, ...] = (over_time, lines, _read_failures(reader, capture, device))
-    return DeviceMemory(*row, *parts)
+    *figures, temporaries, code, program = row
+    peak = read_program_peak(reader, program) if program else None
+    parts: tuple[Any, ...] = (over_time, lines, _read_failures(reader, capture, device), temporaries, code, peak)
+    return DeviceMemory(*figures, *parts)
 
 
 def captures_with_memory(reader: Reader) -> frozenset[int]:
@@ -62,9 +66,10 @@ def captures_with_memory(reader: Reader) -> frozenset[int]:
     return frozenset(row[0] for row in reader.rows(f"SELECT capture FROM memory_devices WHERE {_IN_SCOPE}"))
 
 
-def _read_memory_lines(reader: Reader, capture: int, device: str, *, all_lines: bool) -> tuple[Held, ...]:
+def _read_memory_lines(reader: Reader, capture: int, device: str, *, all_lines: bool) -> tuple[LineMemory, ...]:
     rows = reader.rows(
-        "SELECT node, buffers, allocated, at_peak, buffers_at_peak, at_end, most, growth, rounds, latest_call"
+        "SELECT node, buffers, allocated, at_peak, buffers_at_peak, at_end, most, growth, rounds, latest_call,"
+        " temporaries"
         " FROM memory_lines WHERE capture = ? AND device = ? AND is_by_way = ?"
         " ORDER BY at_peak DESC, most DESC, allocated DESC, latest_call",
         *(capture, device, all_lines),
@@ -72,26 +77,29 @@ def _read_memory_lines(reader: Reader, capture: int, device: str, *, all_lines: 
     nodes = [node for node, *_ in rows]
     lines = lines_of_nodes(reader, nodes)
     outward = outward_lines_of_nodes(reader, nodes) if all_lines else {}
-    return tuple(Held(lines.get(node), outward.get(node, ()), *values) for node, *values in rows)
+    return tuple(LineMemory(lines.get(node), outward.get(node, ()), *values) for node, *values in rows)
 
 
 def _read_failures(reader: Reader, capture: int, device: str) -> tuple[OutOfMemory, ...]:
     rows = reader.rows(
-        "SELECT call, time, node, wanted, alive FROM memory_failures WHERE capture = ? AND device = ? ORDER BY call",
+        "SELECT call, time, node, wanted, alive, program FROM memory_failures WHERE capture = ? AND device = ? ORDER BY call",
         *(capture, device),
     )
     lines = lines_of_nodes(reader, [row[2] for row in rows])
     return tuple(
-        OutOfMemory(call, time, lines.get(node), wanted, alive, _read_held_memory(reader, call))
-        for call, time, node, wanted, alive in rows
+        OutOfMemory(
+            *(call, time, lines.get(node), wanted, alive, _read_held_memory(reader, call)),
+            read_program_peak(reader, program) if program else None,
+        )
+        for call, time, node, wanted, alive, program in rows
     )
 
 
-def _read_held_memory(reader: Reader, call: int) -> tuple[Alive, ...]:
+def _read_held_memory(reader: Reader, call: int) -> tuple[LiveBuffers, ...]:
     query = "SELECT node, buffers, bytes FROM memory_held WHERE call = ? ORDER BY bytes DESC, node"
     rows = reader.rows(query, call)
     lines: dict[int, PythonLine] = lines_of_nodes(reader, [node for node, _, _ in rows])
-    return tuple(Alive(lines.get(node), buffers, size) for node, buffers, size in rows)
+    return tuple(LiveBuffers(lines.get(node), buffers, size) for node, buffers, size in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +160,7 @@ def _build_transfer_row(
     return Transfers(
         line=line,
         outward=outward,
-        direction=Direction(row[0].direction),
+        direction=TransferDirection(row[0].direction),
         how=row[0].how,
         is_implicit=bool(row[0].is_implicit),
         count=sum(each.calls for each in row),
@@ -164,7 +172,7 @@ def _build_transfer_row(
     )
 
 
-def waits(reader: Reader, *, all_lines: bool) -> Waiting:
+def waits(reader: Reader, *, all_lines: bool) -> WaitsAndLoops:
     """Return the waits per line and thread, and the loops; longest total duration first.
 
     `all_lines` splits lines by the outward program lines, which are reported too.
@@ -178,12 +186,12 @@ def waits(reader: Reader, *, all_lines: bool) -> Waiting:
     outward = outward_lines_of_nodes(reader, nodes) if all_lines else {}
     found: dict[_WaitKey, list[_WaitNumbers]] = {}
     for node, how, thread, *figures in rows:
-        key = (lines.get(node), outward.get(node, ()), WaitHow(how), thread)
+        key = (lines.get(node), outward.get(node, ()), WaitReason(how), thread)
         found.setdefault(key, []).append(tuple(figures))
     rows_by_duration = sorted(
         (_build_wait_row(*key, parts) for key, parts in found.items()), key=lambda row: -row.total_duration
     )
-    return Waiting(
+    return WaitsAndLoops(
         Table(tuple(rows_by_duration)),
         Table(tuple(_read_loops(reader))),
         *_sum_waits(reader),
@@ -202,7 +210,7 @@ def captures_with_waits(reader: Reader) -> frozenset[int]:
 
 
 def _build_wait_row(
-    line: PythonLine | None, outward: tuple[PythonLine, ...], how: WaitHow, thread: str, parts: list[_WaitNumbers]
+    line: PythonLine | None, outward: tuple[PythonLine, ...], how: WaitReason, thread: str, parts: list[_WaitNumbers]
 ) -> Waits:
     count, unsure, duration, _, _, first, latest, unended = zip(*parts, strict=True)
     longest, longest_call = max((each[3], each[4]) for each in parts)

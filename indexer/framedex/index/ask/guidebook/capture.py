@@ -18,13 +18,13 @@ from framedex.index.ask.guidebook.stacks import StackPaths, file_name, shorten_p
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.locations import read_builds
 from framedex.index.read.rows import Reader, decode_arguments, frames_by_id, read_frame_chain
-from framedex.index.read.subjects import AskedCapture
-from framedex.model import CaptureRow, FrameRow, Language, LinkHow, Metadata
-from framedex.model.guidebook import ProgramStep, Road, Run, Step, StepCall
+from framedex.index.read.subjects import CaptureQuery
+from framedex.model import CaptureRow, FrameRow, Language, LinkEvidence, Metadata
+from framedex.model.guidebook import PathNode, ProgramStep, Run, Step, StepCall
 from framedex.releases.builds import installed_version
 
 if TYPE_CHECKING:
-    from framedex.model.guidebook import LifeCycle, Observed
+    from framedex.model.guidebook import LifeCycle, ObservedFunction
 
 
 LEGACY = "TPU"
@@ -58,14 +58,14 @@ _MAX_CALLS_READ = 100_000
 _COLUMNS = "c.id, c.id - c.inside, s.leaf, s.python_leaf, b.name, t.name, t.label, c.duration, k.error"
 
 
-class ObservedCapture(AskedCapture):
-    """The guidebook's data from one capture. These queries may read all of it."""
+class ObservedCapture(CaptureQuery):
+    """The guidebook's data from one capture. These queries may read the whole capture."""
 
     def run(self) -> Run:
         """Return the run, with an empty key. Raises FramedexError if there is no such capture."""
         return build_run(self.reader, self.row())
 
-    def functions(self, run: str) -> tuple[list[Observed], list[LifeCycle]]:
+    def functions(self, run: str) -> tuple[list[ObservedFunction], list[LifeCycle]]:
         """Return the called functions, by name, and the object types; `run` is the run key of this capture."""
         return observe_functions(self.reader, self.capture, run, self._stack_paths)
 
@@ -191,7 +191,7 @@ class _StackStep:
     """The step that contains a stack's innermost program line, and the path from that line to the call."""
 
     step: int | None
-    road: tuple[Road, ...]
+    path: tuple[PathNode, ...]
 
 
 class _Steps:
@@ -240,7 +240,7 @@ class _Steps:
                         thread=label if label == "main" else thread,
                         duration=duration if duration >= 0 else None,
                         error=error_name(error) if error > 0 else "",
-                        road=stack_steps[call].road,
+                        road=stack_steps[call].path,
                         repeated=0,
                     ),
                 )
@@ -255,7 +255,7 @@ class _Steps:
             else self._find_step(frames[begin])
         )
         path = self._stack_paths.build_path(frames[begin or 0 :], boundary)
-        road = (Road(each.function, each.language, each.place, 1, each.folded, ()) for each in path)
+        road = (PathNode(each.function, each.language, each.place, 1, each.folded, ()) for each in path)
         return _StackStep(step, tuple(road))
 
     def _innermost_step(self, frames: Sequence[FrameRow]) -> int | None:
@@ -276,7 +276,7 @@ class _Steps:
             "SELECT l.call, l.node FROM call_links l JOIN captures p ON l.call BETWEEN p.first_call AND p.last_call"
             " WHERE p.id = ? AND l.how <> ? AND p.calls <= ?",
             self._capture,
-            LinkHow.CANDIDATES.value,
+            LinkEvidence.CANDIDATES.value,
             _MAX_CALLS_READ,
         )
         chains = {node: read_frame_chain(self._reader, node) for _, node in rows}

@@ -11,7 +11,7 @@ from framedex.errortext import error_name
 from framedex.index.ask.call.objects import name_objects
 from framedex.index.ask.call.totals import sum_functions
 from framedex.index.ask.guidebook.stacks import (
-    PublicPlaces,
+    PublicLocations,
     StackPaths,
     count_paths_to_functions,
     lines_of_functions,
@@ -22,7 +22,7 @@ from framedex.index.ask.guidebook.usage import ObjectUses, count_call_orders, co
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, build_call
 from framedex.model import CallFilter, CallRow
-from framedex.model.guidebook import Counted, Example, LifeCycle, Observed, SeenError
+from framedex.model.guidebook import Example, LifeCycle, NameCount, ObservedError, ObservedFunction
 from framedex.roadtrees import RoadTrees
 
 BEHAVIOUR_BOUNDARY = "behaviour"
@@ -44,7 +44,7 @@ _IDENTITIES = re.compile(r"0x[0-9a-f]+|#\d+")
 
 def observe_functions(
     reader: Reader, capture: int, run: str, stack_paths: StackPaths
-) -> tuple[list[Observed], list[LifeCycle]]:
+) -> tuple[list[ObservedFunction], list[LifeCycle]]:
     """Return the called functions, by name, and the object types of a capture; `run` is its run key."""
     paths_to = count_paths_to_functions(reader, stack_paths)
     lines = lines_of_functions(reader, stack_paths)
@@ -66,7 +66,7 @@ def observe_functions(
         roads, left_out = trees.cut()
         returned = totals.calls > totals.never_returned
         found.append(
-            Observed(
+            ObservedFunction(
                 run=run,
                 function=totals.function,
                 boundary=totals.boundary,
@@ -79,9 +79,9 @@ def observe_functions(
                 roads_left_out=left_out,
                 examples=examples.get(function, ()),
                 errors=errors.get(function, ()),
-                before=_sort_counts({names[a]: n for (a, b), n in orders.following.items() if b == function}),
-                after=_sort_counts({names[b]: n for (a, b), n in orders.following.items() if a == function}),
-                inside=_sort_counts({names[a]: n for (a, b), n in orders.inside.items() if b == function}),
+                before=_sort_counts({names[a]: n for (a, b), n in orders.consecutive.items() if b == function}),
+                after=_sort_counts({names[b]: n for (a, b), n in orders.consecutive.items() if a == function}),
+                inside=_sort_counts({names[a]: n for (a, b), n in orders.nested.items() if b == function}),
                 makes=_counts_of_function(objects.created, function),
                 uses=_counts_of_function(objects.used, function),
                 ends=_counts_of_function(_merge_ends(objects), function),
@@ -92,7 +92,7 @@ def observe_functions(
 
 
 def _build_life_cycles(objects: ObjectUses, names: Mapping[int, str], run: str) -> list[LifeCycle]:
-    def by_name(counts: Mapping[int, int]) -> tuple[Counted, ...]:
+    def by_name(counts: Mapping[int, int]) -> tuple[NameCount, ...]:
         return _sort_counts({names[function]: count for function, count in counts.items()})
 
     return [
@@ -127,18 +127,18 @@ def _merge_ends(objects: ObjectUses) -> dict[str, Counter[int]]:
     return {kind: objects.deleted[kind] + objects.destroyed[kind] for kind in objects.all}
 
 
-def _counts_of_function(counts: Mapping[str, Counter[int]], function: int) -> tuple[Counted, ...]:
+def _counts_of_function(counts: Mapping[str, Counter[int]], function: int) -> tuple[NameCount, ...]:
     return _sort_counts({kind: by_function[function] for kind, by_function in counts.items()})
 
 
-def _sort_counts(counts: Mapping[str, int]) -> tuple[Counted, ...]:
+def _sort_counts(counts: Mapping[str, int]) -> tuple[NameCount, ...]:
     """Return the counts as a tuple, most first."""
     return tuple(
-        Counted(name, count) for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count
+        NameCount(name, count) for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count
     )
 
 
-def find_examples(reader: Reader, capture: int, places: PublicPlaces) -> dict[int, tuple[Example, ...]]:
+def find_examples(reader: Reader, capture: int, locations: PublicLocations) -> dict[int, tuple[Example, ...]]:
     """Return examples by boundary function (its id): the first calls whose values differ beyond object identity."""
     rows = reader.rows(
         "SELECT boundary, call FROM (SELECT boundary, first_call AS call, calls FROM call_kinds"
@@ -152,7 +152,7 @@ def find_examples(reader: Reader, capture: int, places: PublicPlaces) -> dict[in
         if len(of_boundary) < _MAX_CALLS_READ:
             of_boundary.append(call)
     calls = _read_calls(reader, (call for of_boundary in chosen.values() for call in of_boundary))
-    lines = lines_of_stacks(reader, {call.stack for call in calls.values()}, places)
+    lines = lines_of_stacks(reader, {call.stack for call in calls.values()}, locations)
     found = {}
     for boundary, of_boundary in chosen.items():
         distinct: dict[tuple[tuple[str, str], ...], Example] = {}
@@ -164,7 +164,7 @@ def find_examples(reader: Reader, capture: int, places: PublicPlaces) -> dict[in
     return found
 
 
-def find_errors(reader: Reader, capture: int) -> dict[int, tuple[SeenError, ...]]:
+def find_errors(reader: Reader, capture: int) -> dict[int, tuple[ObservedError, ...]]:
     """Return the errors of calls by boundary function (its id), most calls first."""
     rows = reader.rows(
         "SELECT boundary, error, sum(calls), min(first_call) FROM call_kinds"
@@ -172,10 +172,10 @@ def find_errors(reader: Reader, capture: int) -> dict[int, tuple[SeenError, ...]
         capture,
     )
     calls = _read_calls(reader, (call for *_, call in rows))
-    found: dict[int, tuple[SeenError, ...]] = {}
+    found: dict[int, tuple[ObservedError, ...]] = {}
     for boundary, error, count, call in rows:
         message = shorten_paths(str(calls[call].arguments.get("error_message") or ""))[:_MAX_MESSAGE_CHARS]
-        found[boundary] = (*found.get(boundary, ()), SeenError(error_name(error), message, count))
+        found[boundary] = (*found.get(boundary, ()), ObservedError(error_name(error), message, count))
     return found
 
 

@@ -11,13 +11,13 @@ from functools import cache
 from framedex.index.ask.call.python_lines import python_nodes
 from framedex.index.ask.capture.contents import read_capture_tree
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.read.locations import Urls
+from framedex.index.read.locations import UrlFinder
 from framedex.index.read.rows import Reader, frames_by_id
-from framedex.model import FrameRow, How, Language, Role, is_of_nearest_release
-from framedex.model.guidebook import Passed, Place
+from framedex.model import FrameRole, FrameRow, Language, LocationEvidence, is_of_nearest_release
+from framedex.model.guidebook import DisplayedFrame, DisplayedLocation
 from framedex.model.locations import path_in_repository
 
-NO_PLACE = Place("", None, "")
+NO_PLACE = DisplayedLocation("", None, "")
 
 # Directories of installed packages, and of frameworks, which may be anywhere.
 _PACKAGES = re.compile(r".*/(?:(?:site|dist)-packages/(?P<installed>.+)|(?P<framework>(?:torch_xla|pypjrt)/.+))")
@@ -32,38 +32,38 @@ UNMERGED = "native frames that could not be merged with those of Python"
 _MAX_OUTER_FRAMES, _MAX_INNER_FRAMES = 40, 80
 """Limits of frames shown at the ends of a path: recursion can be thousands of frames deep."""
 
-ShownPath = tuple[Passed, ...]
+ShownPath = tuple[DisplayedFrame, ...]
 
 
-class PublicPlaces:
+class PublicLocations:
     """Maps the frames of a capture to public places, using its recorded components."""
 
     def __init__(self, reader: Reader, capture: int) -> None:
-        self._urls = Urls(reader, capture)
+        self._urls = UrlFinder(reader, capture)
         self._cached_place = cache(self._build_place)
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, DisplayedLocation] = {}
 
-    def find(self, frame: FrameRow) -> Place:
+    def find(self, frame: FrameRow) -> DisplayedLocation:
         """Return the place: the recorded line if the file has changed since, the binary's name if there is no line."""
         found = self._places.get(frame.id)
         if found is None:
             found = self._places[frame.id] = self._find_place(frame)
         return found
 
-    def _find_place(self, frame: FrameRow) -> Place:
+    def _find_place(self, frame: FrameRow) -> DisplayedLocation:
         if frame.function.language is Language.PYTHON and frame.line:
-            return self._cached_place(frame.function.module, frame.line, How.EXACT.value)
+            return self._cached_place(frame.function.module, frame.line, LocationEvidence.EXACT.value)
         location = frame.location
         if location is None:
-            return Place(file_name(frame.module), None, "")
+            return DisplayedLocation(file_name(frame.module), None, "")
         line = location.line if location.moved_from is None else location.moved_from
         return self._cached_place(location.path, line, location.how.value)
 
-    def _build_place(self, path: str, line: int, how: str) -> Place:
+    def _build_place(self, path: str, line: int, how: str) -> DisplayedLocation:
         nearest = " (nearest release)" if is_of_nearest_release(path) else ""
         public = self._urls.find_public(path, line)
         shown = public.path if public is not None else shorten_path(path)
-        return Place(f"{shown}:{line}{nearest}", public.url if public is not None else None, how)
+        return DisplayedLocation(f"{shown}:{line}{nearest}", public.url if public is not None else None, how)
 
 
 def shorten_path(path: str) -> str:
@@ -89,16 +89,16 @@ class StackPaths:
 
     def __init__(self, reader: Reader, capture: int) -> None:
         self.tree = read_capture_tree(reader, capture)
-        self.places = PublicPlaces(reader, capture)
+        self.places = PublicLocations(reader, capture)
         self.chain = cache(self._chain)
         self._parents = {node: parent for node, parent, _ in self.tree.nodes}
         self._frame_of = {node: frame for node, _, frame in self.tree.nodes}
         self.frames = frames_by_id(reader, set(self._frame_of.values()))
 
-    def _chain(self, leaf: int, above: int = 0) -> list[FrameRow]:
-        """Return all frames on the path to a node, outermost first, or below `above`; the list is read-only."""
+    def _chain(self, leaf: int, ancestor: int = 0) -> list[FrameRow]:
+        """Return all frames on the path to a node, outermost first, or below `ancestor`; the list is read-only."""
         found = []
-        while leaf and leaf != above:
+        while leaf and leaf != ancestor:
             found.append(self.frames[self._frame_of[leaf]])
             leaf = self._parents[leaf]
         return found[::-1]
@@ -110,10 +110,12 @@ class StackPaths:
         steps = []
         folded = 0
         for frame in frames:
-            if frame.function.role is not Role.CODE:
+            if frame.function.role is not FrameRole.CODE:
                 folded += 1
                 continue
-            steps.append(Passed(frame.function.name, frame.function.language.value, self.places.find(frame), folded))
+            steps.append(
+                DisplayedFrame(frame.function.name, frame.function.language.value, self.places.find(frame), folded)
+            )
             folded = 0
         return _cut_middle(tuple(steps))
 
@@ -136,25 +138,25 @@ def count_paths_to_functions(reader: Reader, stack_paths: StackPaths) -> dict[in
     for end in stack_paths.tree.ends:
         path = stack_paths.build_path(stack_paths.chain(end.leaf), names[end.boundary])
         if end.python_leaf:
-            path = (Passed(UNMERGED, "native", NO_PLACE, 0), *path)
+            path = (DisplayedFrame(UNMERGED, "native", NO_PLACE, 0), *path)
         found.setdefault(end.boundary, Counter())[path] += end.calls
     return found
 
 
-def lines_of_functions(reader: Reader, stack_paths: StackPaths) -> dict[int, Counter[Place]]:
+def lines_of_functions(reader: Reader, stack_paths: StackPaths) -> dict[int, Counter[DisplayedLocation]]:
     """Return the program lines that led to calls by boundary function (its id), with their numbers of calls."""
     lines = lines_of_stacks(reader, {end.stack for end in stack_paths.tree.ends}, stack_paths.places)
-    found: dict[int, Counter[Place]] = {}
+    found: dict[int, Counter[DisplayedLocation]] = {}
     for end in stack_paths.tree.ends:
         if end.stack in lines:
             found.setdefault(end.boundary, Counter())[lines[end.stack]] += end.calls
     return found
 
 
-def lines_of_stacks(reader: Reader, stacks: Iterable[int], places: PublicPlaces) -> dict[int, Place]:
+def lines_of_stacks(reader: Reader, stacks: Iterable[int], locations: PublicLocations) -> dict[int, DisplayedLocation]:
     """Return the innermost user line of each stack with Python, otherwise its innermost Python line."""
     nodes = python_nodes(reader, stacks)
     query = f"SELECT n.id, u.frame FROM nodes n JOIN nodes u ON u.id = n.user_node WHERE n.id {IN_JSON}"
     frame_of: dict[int, int] = dict(reader.rows(query, json_list(set(nodes.values()))))
     frames = frames_by_id(reader, set(frame_of.values()))
-    return {stack: places.find(frames[frame_of[node]]) for stack, node in nodes.items() if node in frame_of}
+    return {stack: locations.find(frames[frame_of[node]]) for stack, node in nodes.items() if node in frame_of}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.rows import Reader
-from framedex.objects import Role, find_boundary_function
+from framedex.objects import ObjectRole, find_boundary_function
 
 _USE_CALLS_PER_QUERY = 1 << 19  # calls per query
 
@@ -107,28 +107,28 @@ def _build_address_searches(function: str) -> dict[str, Callable[[str], object]]
     """
     names: dict[str, list[str]] = {}
     for known in find_boundary_function(function).inputs:
-        if known.role is Role.USES:
+        if known.role is ObjectRole.USES:
             value = r"\[[^\"]*" if known.is_list else ""
             names.setdefault(known.type, []).append(f'"{re.escape(known.name)}": {value}"0x')
     return {kind: re.compile("|".join(patterns)).search for kind, patterns in names.items()}
 
 
 @dataclass(slots=True)
-class Orders:
+class CallOrders:
     """Counts of pairs of boundary functions (their ids): consecutive on a thread, and nested.
 
-    `following` is by (earlier, later) for outermost calls; `inside` is by (outer, inner).
+    `consecutive` is by (earlier, later) for outermost calls; `nested` is by (outer, inner).
     """
 
-    following: Counter[tuple[int, int]] = field(default_factory=Counter)
-    inside: Counter[tuple[int, int]] = field(default_factory=Counter)
+    consecutive: Counter[tuple[int, int]] = field(default_factory=Counter)
+    nested: Counter[tuple[int, int]] = field(default_factory=Counter)
 
 
-def count_call_orders(reader: Reader, capture: int) -> Orders:
+def count_call_orders(reader: Reader, capture: int) -> CallOrders:
     """Return the call orders of the capture's functions."""
     rows = reader.rows("SELECT first_call, last_call FROM captures WHERE id = ? AND calls > 0", capture)
     if not rows:
-        return Orders()
+        return CallOrders()
     first, last = rows[0]
     kinds: dict[int, tuple[int, int]] = {
         kind: (boundary, thread)
@@ -140,15 +140,15 @@ def count_call_orders(reader: Reader, capture: int) -> Orders:
     kind_of, inside = _read_columns(reader, first, last, numbers)
     boundaries = np.array([boundary for boundary, _ in kinds.values()], np.int64)
     threads = np.array([thread for _, thread in kinds.values()], np.int64)
-    orders = Orders()
+    orders = CallOrders()
     is_call = kind_of >= 0
     nested = np.flatnonzero(is_call & (inside > 0))
     outer = kind_of[nested - inside[nested]]
-    orders.inside = _count_pairs(boundaries[outer[outer >= 0]], boundaries[kind_of[nested[outer >= 0]]])
+    orders.nested = _count_pairs(boundaries[outer[outer >= 0]], boundaries[kind_of[nested[outer >= 0]]])
     outermost = kind_of[is_call & (inside == 0)]
     for thread in dict.fromkeys(threads.tolist()):
         called = boundaries[outermost[threads[outermost] == thread]]
-        orders.following += _count_pairs(called[:-1], called[1:])
+        orders.consecutive += _count_pairs(called[:-1], called[1:])
     return orders
 
 

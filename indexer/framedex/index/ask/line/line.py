@@ -23,31 +23,31 @@ from framedex.index.ask.line.stacks import stacks_of_file, stacks_of_line
 from framedex.index.ask.line.static_calls import static_callees, static_callers
 from framedex.index.ask.line.summary import boundary_ends, line_summary
 from framedex.index.ask.name.functions import functions_at
-from framedex.index.read.subjects import AskedFile, AskedLine, answer_of_file, answer_of_line
-from framedex.model import How, LinkedCalls, LinkHow, Location, Stale
+from framedex.index.read.subjects import FileQuery, LineQuery, answer_of_file, answer_of_line
+from framedex.model import LinkedCalls, LinkEvidence, Location, LocationEvidence, Staleness
 
 if TYPE_CHECKING:
     from framedex.ffi.model import FfiUse
-    from framedex.model import Nearby, ProgramMark, ProgramRun, ProgramUse
+    from framedex.model import NearestLines, ProgramMark, ProgramRun, ProgramUse
 
 
-def location_since_recording(line: AskedLine) -> Location:
+def location_since_recording(line: LineQuery) -> Location:
     """Return the location of the line; `stale` and `moved_from` report its change since the latest recording.
 
     A line that did not exist then has neither.
     """
     change = line.change()
     if change is None:
-        return Location(line.path, line.line, How.EXACT)
+        return Location(line.path, line.line, LocationEvidence.EXACT)
     if change.lines is None:
-        return Location(line.path, line.line, How.EXACT, stale=Stale.UNKNOWN)
+        return Location(line.path, line.line, LocationEvidence.EXACT, stale=Staleness.UNKNOWN)
     recorded_line = next(filter(None, (state.to_recorded(line.line) for state in line.states())), None)
     if recorded_line is None or recorded_line == line.line:
-        return Location(line.path, line.line, How.EXACT)
-    return Location(line.path, line.line, How.EXACT, stale=Stale.MOVED, moved_from=recorded_line)
+        return Location(line.path, line.line, LocationEvidence.EXACT)
+    return Location(line.path, line.line, LocationEvidence.EXACT, stale=Staleness.MOVED, moved_from=recorded_line)
 
 
-def linked_calls(line: AskedLine) -> list[LinkedCalls]:
+def linked_calls(line: LineQuery) -> list[LinkedCalls]:
     """Return the calls on threads without Python that were dispatched from the line, most calls first.
 
     Calls with several candidate dispatch sites are left out.
@@ -58,10 +58,10 @@ def linked_calls(line: AskedLine) -> list[LinkedCalls]:
         f" JOIN boundaries b ON b.id = l.boundary WHERE {line.condition('l')}"
         " GROUP BY b.id, l.how ORDER BY calls DESC, b.name"
     )
-    return [LinkedCalls(function, boundary, LinkHow(how), *totals) for function, boundary, how, *totals in rows]
+    return [LinkedCalls(function, boundary, LinkEvidence(how), *totals) for function, boundary, how, *totals in rows]
 
 
-class Line(AskedLine):
+class Line(LineQuery):
     """A line of a file in its current state.
 
     With a `capture`, `summary`, `stacks`, `ends`, `program_lines`, programs and roads are restricted to that capture.
@@ -86,7 +86,7 @@ class Line(AskedLine):
 
     def ffi_uses(self) -> list[FfiUse]:
         """Return the FFI targets called at the line, and the targets whose handler's source contains it."""
-        from framedex.index.ask.ffi import find_ffi_uses  # imported here because the other queries do not need FFI
+        from framedex.index.ask.ffi import find_ffi_uses
 
         return find_ffi_uses(self)
 
@@ -102,14 +102,14 @@ class Line(AskedLine):
 
         return programs_run(self)
 
-    def nearby(self) -> Nearby:
+    def nearby(self) -> NearestLines:
         """Return the reason why the line has no recorded data, and the nearest lines with data."""
         from framedex.index.ask.line.nearby import find_nearby
 
         return find_nearby(self)
 
 
-class File(AskedFile):
+class File(FileQuery):
     """A file with the data recorded in it by the captures that `answer_of` reports."""
 
     recorded_lines = recorded_lines

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from framedex.index.ask.line.programs import program_marks
 from framedex.index.ask.line.recorded_file import recorded_lines
-from framedex.index.read.subjects import AskedLine
-from framedex.model import How, Location, Nearby, NearLine
+from framedex.index.read.subjects import LineQuery
+from framedex.model import Location, LocationEvidence, NearestLine, NearestLines
 from framedex.regularfile import read_regular_text
 from framedex.sources.python_syntax import parse_python
 
@@ -17,7 +17,7 @@ _NO_CALL = "it made no call or was not reached"
 _MAX_FILE_BYTES = 1 << 20  # bytes; larger files are not parsed
 
 
-def find_nearby(line: AskedLine) -> Nearby:
+def find_nearby(line: LineQuery) -> NearestLines:
     """Return the reason why a line has no recorded data, and the nearest lines with data above and below."""
     calls = recorded_lines(line)
     ops = {mark.line: mark for mark in program_marks(line)}
@@ -25,8 +25,8 @@ def find_nearby(line: AskedLine) -> Nearby:
     above = [number for number in known if number < line.line][-1:]
     below = [number for number in known if number > line.line][:1]
     found = [
-        NearLine(
-            Location(line.path, number, How.EXACT),
+        NearestLine(
+            Location(line.path, number, LocationEvidence.EXACT),
             calls.get(number, 0),
             ops[number].ops if number in ops else 0,
             ops[number].programs if number in ops else (),
@@ -34,11 +34,11 @@ def find_nearby(line: AskedLine) -> Nearby:
         for number in (*above, *below)
     ]
     if line.line in ops:
-        return Nearby(f"it is inside {' and '.join(ops[line.line].programs)}, where its ops ran", tuple(found))
-    return Nearby(_explain_gap(line, known, calls.keys()), tuple(found))
+        return NearestLines(f"it is inside {' and '.join(ops[line.line].programs)}, where its ops ran", tuple(found))
+    return NearestLines(_explain_gap(line, known, calls.keys()), tuple(found))
 
 
-def _explain_gap(line: AskedLine, known: Sequence[int], passed: Set[int]) -> str:
+def _explain_gap(line: LineQuery, known: Sequence[int], passed: Set[int]) -> str:
     if all(state.to_recorded(line.line) is None for state in line.states()):
         return "the line was typed or changed after the recording: record the program again"
     if not known:
@@ -70,8 +70,8 @@ def _explain_gap(line: AskedLine, known: Sequence[int], passed: Set[int]) -> str
     return _NO_CALL
 
 
-def _explain_native_gap(line: AskedLine) -> str:
-    from framedex.index.ask.ffi import find_ffi_uses  # imported here because it loads the handler analysis
+def _explain_native_gap(line: LineQuery) -> str:
+    from framedex.index.ask.ffi import find_ffi_uses
 
     targets = sorted({use.target for use in find_ffi_uses(line) if use.handlers})
     if not targets:
@@ -79,7 +79,7 @@ def _explain_native_gap(line: AskedLine) -> str:
     return f"the runs of {' and '.join(targets)} are on the line that registers the FFI handler"
 
 
-def _find_program_name(line: AskedLine, lines: Sequence[int]) -> str:
+def _find_program_name(line: LineQuery, lines: Sequence[int]) -> str:
     """Return the latest program with ops from one of these lines, or "" if there is none."""
     row = line.reader.row(
         "SELECT p.name FROM program_frames fr JOIN program_lines l ON l.frame = fr.id JOIN programs p"
@@ -90,7 +90,7 @@ def _find_program_name(line: AskedLine, lines: Sequence[int]) -> str:
     return "" if row is None else str(row[0])
 
 
-def _read_text(line: AskedLine) -> str:
+def _read_text(line: LineQuery) -> str:
     file = line.reader.cache.find_file(line.path)
     try:
         return "" if file is None or file.size > _MAX_FILE_BYTES else read_regular_text(Path(line.path))

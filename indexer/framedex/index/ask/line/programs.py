@@ -11,10 +11,10 @@ from framedex.index.ask.call.python_lines import python_lines
 from framedex.index.ask.line.stacks import longest_stacks_of_line
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.read.rows import Reader
-from framedex.index.read.subjects import AskedFile, AskedLine
+from framedex.index.read.subjects import FileQuery, LineQuery
 from framedex.model import (
     Compilation,
-    How,
+    LocationEvidence,
     ProgramLine,
     ProgramMark,
     ProgramRun,
@@ -27,7 +27,7 @@ MAX_USES = 20
 """Limit of program names per line, most runs first."""
 
 MAX_PROGRAMS = 1_000
-"""Limit of programs read per line: the latest."""
+"""Maximum number of programs read per line; the latest are read."""
 
 MAX_COMPILATIONS = 20
 """Limit of compilations reported per program name: the latest."""
@@ -48,7 +48,7 @@ _HELPER_OPS = {
 }  # sorted last: they only prepare values for other ops
 
 
-def program_uses(line: AskedLine) -> list[ProgramUse]:
+def program_uses(line: LineQuery) -> list[ProgramUse]:
     """Return the programs with ops from the line, or from functions that it called; most runs first."""
     frames = _find_frames(line)
     if not frames:
@@ -62,7 +62,7 @@ def program_uses(line: AskedLine) -> list[ProgramUse]:
     return sorted(uses, key=lambda use: (not use.ops, -use.calls, use.name))[:MAX_USES]
 
 
-def program_marks(file: AskedFile) -> list[ProgramMark]:
+def program_marks(file: FileQuery) -> list[ProgramMark]:
     """Return the lines of the current file with ops in compiled programs; deleted lines are left out."""
     ops: Counter[int] = Counter()
     names: dict[int, set[str]] = {}
@@ -82,7 +82,7 @@ def program_marks(file: AskedFile) -> list[ProgramMark]:
     return [ProgramMark(line, ops[line], tuple(sorted(names[line]))) for line in sorted(names)]
 
 
-def programs_run(line: AskedLine) -> list[ProgramRun]:
+def programs_run(line: LineQuery) -> list[ProgramRun]:
     """Return the programs that calls through the line ran or compiled, longest total duration first."""
     reader = line.reader
     hits = longest_stacks_of_line(line, MAX_STACKS)
@@ -105,7 +105,7 @@ def programs_run(line: AskedLine) -> list[ProgramRun]:
     return _group_runs(line, ran, compiled)
 
 
-def _group_runs(line: AskedLine, ran: Sequence[Row], compiled: Sequence[Row]) -> list[ProgramRun]:
+def _group_runs(line: LineQuery, ran: Sequence[Row], compiled: Sequence[Row]) -> list[ProgramRun]:
     found: dict[tuple[str, str], list[int]] = {}
     programs: dict[tuple[str, str], set[int]] = {}
     rows = [(*row, 0) for row in ran] + [(*row[:3], 0, 0, row[3], 1) for row in compiled]
@@ -130,7 +130,7 @@ def _group_runs(line: AskedLine, ran: Sequence[Row], compiled: Sequence[Row]) ->
     return sorted(runs, key=lambda run: (-run.total_duration, -run.calls, run.name))
 
 
-def _find_frames(line: AskedLine) -> list[tuple[int, str]]:
+def _find_frames(line: LineQuery) -> list[tuple[int, str]]:
     """Return (program frame, function) for the line, or for the other lines of its statement if it has none."""
     own = _read_frames(line, line.condition("fr"))
     file = line.reader.cache.find_file(line.path)
@@ -140,7 +140,7 @@ def _find_frames(line: AskedLine) -> list[tuple[int, str]]:
     return _read_frames(line, line.lines_condition("fr", around))
 
 
-def _read_frames(line: AskedLine, condition: str) -> list[tuple[int, str]]:
+def _read_frames(line: LineQuery, condition: str) -> list[tuple[int, str]]:
     query = f"SELECT fr.id, fr.function FROM program_frames fr WHERE {condition}"
     return [(frame, function) for frame, function in line.reader.rows(query)]
 
@@ -160,7 +160,7 @@ def _find_programs(reader: Reader, frames: Sequence[int], capture: int | None) -
     return [(program, name) for program, name in rows]
 
 
-def _build_use(line: AskedLine, name: str, programs: Sequence[int], on_line: Sequence[tuple[int, str]]) -> ProgramUse:
+def _build_use(line: LineQuery, name: str, programs: Sequence[int], on_line: Sequence[tuple[int, str]]) -> ProgramUse:
     reader, program_ids = line.reader, json_list(programs)
     compiled, calls = _read_compilations(reader, programs, line.capture)
     outside = _find_functions_outside(line, [each.call for each in calls])
@@ -233,7 +233,7 @@ def _find_neighbours(
     return _build_lines(reader, rows)
 
 
-def _find_lines_inside(line: AskedLine, programs: Collection[int]) -> Iterator[ProgramLine]:
+def _find_lines_inside(line: LineQuery, programs: Collection[int]) -> Iterator[ProgramLine]:
     """Yield the other lines of these programs with most ops."""
     rows = line.reader.rows(
         f"SELECT fr.function, sum(l.ops) AS total, {_LOCATION_COLUMNS} FROM program_lines l"
@@ -248,7 +248,7 @@ def _find_lines_inside(line: AskedLine, programs: Collection[int]) -> Iterator[P
 def _build_lines(reader: Reader, rows: Iterable[Row]) -> Iterator[ProgramLine]:
     """Convert rows of function, op count and `_LOCATION_COLUMNS` into lines."""
     for function, ops, path, line, *state in rows:
-        location = reader.location(path, line, How.EXACT, *state)
+        location = reader.location(path, line, LocationEvidence.EXACT, *state)
         if location is not None:
             yield ProgramLine(location, function, ops)
 
@@ -296,7 +296,7 @@ def _read_runs(reader: Reader, programs: Sequence[int], capture: int | None) -> 
     return sorted(found.values(), key=lambda runs: -runs.calls)
 
 
-def _find_functions_outside(line: AskedLine, calls: Sequence[int]) -> set[str]:
+def _find_functions_outside(line: LineQuery, calls: Sequence[int]) -> set[str]:
     """Return the functions of the file on the stacks that compiled or dispatched: tracing started in them.
 
     All lambdas have the same name, so only those on the line count.

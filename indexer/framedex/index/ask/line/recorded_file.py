@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from framedex.index.read.rows import Reader
-from framedex.index.read.subjects import AskedFile
-from framedex.model import FileTrouble, Join, LineMark
+from framedex.index.read.subjects import FileQuery
+from framedex.model import FileProblem, LineMark, SiteEvidence
 from framedex.words import clock, count
 
 _MAX_SITES = 50
 
 
-def recorded_lines(file: AskedFile) -> dict[int, int]:
+def recorded_lines(file: FileQuery) -> dict[int, int]:
     """Return {line: calls} for the lines of the file that calls passed through."""
     totals = file.reader.totals_table("line_calls")
     counts: Counter[int] = Counter()
@@ -27,7 +27,7 @@ def recorded_lines(file: AskedFile) -> dict[int, int]:
     return dict(counts)
 
 
-def is_recorded(file: AskedFile) -> bool:
+def is_recorded(file: FileQuery) -> bool:
     """Whether the file has a recorded line, an op of a compiled program, or the function behind an FFI handler."""
     query = (
         "SELECT 1 FROM line_calls WHERE file = ?1 UNION ALL"
@@ -39,7 +39,7 @@ def is_recorded(file: AskedFile) -> bool:
     return found is not None
 
 
-def line_marks(file: AskedFile, first: int, last: int) -> list[LineMark]:
+def line_marks(file: FileQuery, first: int, last: int) -> list[LineMark]:
     """Return the marks of the recorded lines between `first` and `last`, with calls, durations and boundaries.
 
     Line numbers are those of the current file; deleted lines are left out.
@@ -70,7 +70,7 @@ def _build_mark(line: int, totals: Mapping[str, tuple[int, int]]) -> LineMark:
     )
 
 
-def recorded_functions(file: AskedFile) -> list[tuple[int, int]]:
+def recorded_functions(file: FileQuery) -> list[tuple[int, int]]:
     """Return (first line, function id) of the recorded functions of the file.
 
     If several functions begin on one line (instances of a template), the id is that of the function with most calls.
@@ -90,7 +90,7 @@ def recorded_functions(file: AskedFile) -> list[tuple[int, int]]:
     return [(line, function) for line, (_, function) in sorted(found.items())]
 
 
-def file_troubles(file: AskedFile) -> list[FileTrouble]:
+def file_troubles(file: FileQuery) -> list[FileProblem]:
     """Return the problems of the file's data, file-wide ones first; empty if nothing was recorded.
 
     Reported are a file changed since its recording, calls into binaries without symbols, and ambiguous `ffi_call`
@@ -110,7 +110,7 @@ def file_troubles(file: AskedFile) -> list[FileTrouble]:
     return list(dict.fromkeys(found))
 
 
-def _find_staleness(file: AskedFile) -> list[FileTrouble]:
+def _find_staleness(file: FileQuery) -> list[FileProblem]:
     """Report a file that changed after its recording, so that its lines have moved."""
     row = file.reader.row(
         "SELECT max(p.started) FROM line_calls l JOIN calls c ON c.id = l.latest_call"
@@ -127,10 +127,10 @@ def _find_staleness(file: AskedFile) -> list[FileTrouble]:
         else "recorded lines are mapped to the current text"
     )
     message = f"Changed {clock(file_now.modified / 1e9)}, after its latest recording ({clock(row[0])}): {current_line}."
-    return [FileTrouble("stale-source", 1, message)]
+    return [FileProblem("stale-source", 1, message)]
 
 
-def _find_missing_symbols(reader: Reader, condition: str) -> list[FileTrouble]:
+def _find_missing_symbols(reader: Reader, condition: str) -> list[FileProblem]:
     """Report, once per binary, the first line that calls into a binary without symbols."""
     rows = reader.rows(
         "SELECT m.path, min(fr.line), count(DISTINCT t.id) FROM frames fr JOIN steps s ON s.origin = fr.id"
@@ -138,7 +138,7 @@ def _find_missing_symbols(reader: Reader, condition: str) -> list[FileTrouble]:
         f" WHERE {condition} AND fn.symbol = '' AND fn.language = 'native' GROUP BY m.id ORDER BY min(fr.line), m.path"
     )
     return [
-        FileTrouble(
+        FileProblem(
             "missing-symbols",
             line,
             f"{count(frames, 'frame')} called from here in {Path(module).name} without a name:"
@@ -148,18 +148,18 @@ def _find_missing_symbols(reader: Reader, condition: str) -> list[FileTrouble]:
     ]
 
 
-def _find_ambiguous_sites(reader: Reader, condition: str) -> list[FileTrouble]:
+def _find_ambiguous_sites(reader: Reader, condition: str) -> list[FileProblem]:
     """Report the lines of `ffi_call` sites whose runs may belong to another site."""
     rows = reader.rows(
         "SELECT fr.line, x.target, count(DISTINCT r.call) FROM ffi_sites x JOIN nodes n ON n.id = x.user_node"
         " JOIN frames fr ON fr.id = n.frame JOIN ffi_candidates k ON k.site = x.id"
         " JOIN ffi_joins j ON j.id = k.join_id JOIN ffi_runs r ON r.join_id = j.id"
         f" WHERE {condition} AND j.how = ? GROUP BY fr.line, x.target ORDER BY fr.line, x.target LIMIT ?",
-        Join.AMBIGUOUS.value,
+        SiteEvidence.AMBIGUOUS.value,
         _MAX_SITES,
     )
     return [
-        FileTrouble(
+        FileProblem(
             "ambiguous-site",
             line,
             f"{count(runs, 'run')} of {target} may belong to this ffi_call or to another one, and are not counted.",

@@ -19,8 +19,8 @@ from framedex.index.ask.line.stacks import (
 )
 from framedex.index.file.conventions import IN_JSON, IS_CODE, IS_READABLE, json_list
 from framedex.index.read.rows import Reader, frames_by_id
-from framedex.index.read.subjects import AskedLine
-from framedex.model import FrameRow, PythonLine, Road, Step
+from framedex.index.read.subjects import LineQuery
+from framedex.model import FrameRow, FrameStep, PythonLine, StackPath
 
 MAX_FOLLOWED_NODES = 24
 """Limit of nodes followed inward per line.
@@ -32,22 +32,22 @@ further step.
 _FRAME_JOINS = "JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
 
 
-def steps_inward(line: AskedLine) -> list[Step]:
+def steps_inward(line: LineQuery) -> list[FrameStep]:
     """Return the frames called from the line, most calls first."""
     return _read_steps(line, "steps", here="origin")
 
 
-def readable_steps_inward(line: AskedLine) -> list[Step]:
+def readable_steps_inward(line: LineQuery) -> list[FrameStep]:
     """Return the next frames with source that the line leads to, past interpreter and glue frames; most calls first."""
     return _read_steps(line, "readable_steps", here="origin")
 
 
-def readable_steps_outward(line: AskedLine) -> list[Step]:
+def readable_steps_outward(line: LineQuery) -> list[FrameStep]:
     """Return the next frames with source that led to the line (as `target`), most calls first."""
     return _read_steps(line, "readable_steps", here="target")
 
 
-def _read_steps(line: AskedLine, table: str, here: str) -> list[Step]:
+def _read_steps(line: LineQuery, table: str, here: str) -> list[FrameStep]:
     there = "target" if here == "origin" else "origin"
     rows = line.reader.rows(
         f"SELECT s.{here}, s.{there}, s.calls FROM frames fr"
@@ -55,12 +55,12 @@ def _read_steps(line: AskedLine, table: str, here: str) -> list[Step]:
         f" WHERE {line.condition('fr')} ORDER BY s.calls DESC, s.origin"
     )
     frames = frames_by_id(line.reader, {frame for row in rows for frame in row[:2]})
-    return [Step(origin=frames[row[0]], target=frames[row[1]], calls=row[2]) for row in rows]
+    return [FrameStep(origin=frames[row[0]], target=frames[row[1]], calls=row[2]) for row in rows]
 
 
 def roads_inward(
-    line: AskedLine, is_wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
-) -> list[Road]:
+    line: LineQuery, is_wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
+) -> list[StackPath]:
     """Return the paths from the line to the nearest frames with source that `is_wanted` accepts, the longest first.
 
     `within` is the `nodes` of a path: it restricts the result to the stacks that reached the line by that path.
@@ -78,12 +78,16 @@ def roads_inward(
         frames |= new
         shown |= {frame: is_wanted(row) for frame, row in new.items()}
         found += (arrival for arrival in arrivals if shown[arrival.frame])
-        front = {arrival.node: (arrival.origin, arrival.passed + 1) for arrival in arrivals if not shown[arrival.frame]}
+        front = {
+            arrival.node: (arrival.origin, arrival.skipped_frames + 1)
+            for arrival in arrivals
+            if not shown[arrival.frame]
+        }
     if capture is not None:
         kept = keep_nodes_of_capture(reader, capture, [arrival.node for arrival in found])
         found = [arrival for arrival in found if arrival.node in kept]
     frames |= frames_by_id(reader, {arrival.origin for arrival in found} - frames.keys())
-    others: list[Road] = []
+    others: list[StackPath] = []
     if len(starts) >= MAX_FOLLOWED_NODES and within is None and capture is None:
         others = _find_unfollowed_roads(line, {(arrival.origin, arrival.frame) for arrival in found}, is_wanted)
     roads: dict[tuple[int, int], list[_InwardArrival]] = {}
@@ -98,7 +102,7 @@ def roads_inward(
 
 @dataclass(frozen=True, slots=True)
 class _InwardArrival:
-    """A reached node: its frame, its start frame on the line, and the number of code frames in between (`passed`)."""
+    """A node reached from a line: its frame, the start frame on the line, and the code frames skipped in between."""
 
     origin: int
     node: int
@@ -106,16 +110,18 @@ class _InwardArrival:
     calls: int
     longest: int
     makes_client: bool
-    goes_on: bool
-    passed: int
+    has_more_frames: bool
+    skipped_frames: int
 
 
 def _find_unfollowed_roads(
-    line: AskedLine, known: Collection[tuple[int, int]], is_wanted: Callable[[FrameRow], bool]
-) -> list[Road]:
+    line: LineQuery, known: Collection[tuple[int, int]], is_wanted: Callable[[FrameRow], bool]
+) -> list[StackPath]:
     """Return the roads of a line that were not followed, without nodes; `known` are the followed ones."""
     return [
-        Road(step.origin, step.target, nodes=(), calls=step.calls, longest=0, makes_client=False, goes_on=True)
+        StackPath(
+            step.origin, step.target, nodes=(), calls=step.calls, longest=0, makes_client=False, has_more_frames=True
+        )
         for step in readable_steps_inward(line)
         if (step.origin.id, step.target.id) not in known and is_wanted(step.target)
     ]
@@ -147,29 +153,29 @@ def _read_next_inward(reader: Reader, front: dict[int, tuple[int, int]]) -> list
             calls=calls,
             longest=longest,
             makes_client=bool(makes_client),
-            goes_on=bool(goes_on),
-            passed=front[start][1] + passed,
+            has_more_frames=bool(goes_on),
+            skipped_frames=front[start][1] + passed,
         )
         for start, node, frame, calls, longest, makes_client, passed, goes_on in rows
     ]
 
 
-def _build_road(origin: FrameRow, target: FrameRow, arrivals: Sequence[_InwardArrival]) -> Road:
-    return Road(
+def _build_road(origin: FrameRow, target: FrameRow, arrivals: Sequence[_InwardArrival]) -> StackPath:
+    return StackPath(
         origin=origin,
         target=target,
         nodes=tuple(sorted(arrival.node for arrival in arrivals)),
         calls=sum(arrival.calls for arrival in arrivals),
         longest=max(arrival.longest for arrival in arrivals),
         makes_client=any(arrival.makes_client for arrival in arrivals),
-        goes_on=any(arrival.goes_on for arrival in arrivals),
-        passed=max(arrivals, key=lambda arrival: arrival.longest).passed,
+        has_more_frames=any(arrival.has_more_frames for arrival in arrivals),
+        skipped_frames=max(arrivals, key=lambda arrival: arrival.longest).skipped_frames,
     )
 
 
 def roads_outward(
-    line: AskedLine, is_wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
-) -> list[Road]:
+    line: LineQuery, is_wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
+) -> list[StackPath]:
     """Return the stack paths that reached the line from the nearest frames that `is_wanted` accepts, most calls first.
 
     A path's `nodes` belong to its outer frame; `within` is as for `roads_inward`.
@@ -204,15 +210,15 @@ def roads_outward(
         roads.setdefault((each.start.frame, each.frame), []).append(each)
     return sorted(
         (
-            Road(
+            StackPath(
                 origin=frames[origin],
                 target=frames[target],
                 nodes=tuple(sorted({each.node for each in arrivals_of_road})),
                 calls=sum(each.start.calls for each in arrivals_of_road),
                 longest=max(each.start.longest for each in arrivals_of_road),
                 makes_client=False,
-                goes_on=any(each.goes_on for each in arrivals_of_road),
-                passed=max(arrivals_of_road, key=lambda each: each.start.longest).passed,
+                has_more_frames=any(each.has_more_frames for each in arrivals_of_road),
+                skipped_frames=max(arrivals_of_road, key=lambda each: each.start.longest).skipped_frames,
             )
             for (origin, target), arrivals_of_road in roads.items()
         ),
@@ -222,16 +228,16 @@ def roads_outward(
 
 @dataclass(frozen=True, slots=True)
 class _OutwardArrival:
-    """A node outward of a line: its frame, its start on the line, and the number of code frames between (`passed`)."""
+    """A node outward of a line: its frame, its start on the line, and the number of code frames skipped between."""
 
     start: NodeOnLine
     node: int
     frame: int
-    goes_on: bool
-    passed: int
+    has_more_frames: bool
+    skipped_frames: int
 
 
-def program_lines(line: AskedLine, limit: int = MAX_NODES) -> list[PythonLine]:
+def program_lines(line: LineQuery, limit: int = MAX_NODES) -> list[PythonLine]:
     """Return the Python lines whose stacks reached the line, longest duration first; a line is not its own origin.
 
     Each node on the line yields the innermost line of the user's program, otherwise the innermost Python line, if there
@@ -245,7 +251,7 @@ def program_lines(line: AskedLine, limit: int = MAX_NODES) -> list[PythonLine]:
 def _read_next_outward(reader: Reader, front: Collection[int]) -> list[tuple[int, int, int, bool, int]]:
     """Return rows (start, node, frame, goes_on, passed) for the nearest outward nodes whose frame is code with source.
 
-    `passed` counts the code frames in between; `goes_on` is false for the outermost frame of a stack.
+    `skipped_frames` counts the code frames in between; `has_more_frames` is false for the outermost frame of a stack.
     """
     rows = reader.rows(
         "WITH RECURSIVE up(start, id, parent, frame, passed, code, readable) AS ("

@@ -14,7 +14,7 @@ from itertools import count
 
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.rows import Reader, frames_by_id
-from framedex.index.read.subjects import AskedFile, AskedLine
+from framedex.index.read.subjects import FileQuery, LineQuery
 from framedex.model import FrameRow, StackHit
 
 _STACKS_BELOW = (
@@ -54,7 +54,7 @@ MAX_STACKS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class LinePassage:
     """Calls with one stack and boundary function, of one or all captures, that passed a line at the node `start`."""
 
     start: int
@@ -66,7 +66,7 @@ class Passage:
     latest_call: int
 
 
-def find_passages(line: AskedLine) -> list[Passage]:
+def find_passages(line: LineQuery) -> list[LinePassage]:
     """Return the calls that passed the line, most first.
 
     They come from the line's capture if it has one, otherwise from all captures in the reader's scope. Under recursion
@@ -76,14 +76,14 @@ def find_passages(line: AskedLine) -> list[Passage]:
         f"SELECT n.id FROM frames fr JOIN nodes n ON n.frame = fr.id WHERE {line.condition('fr')} ORDER BY n.depth DESC"
     )
     order = {node: position for position, (node,) in enumerate(starts)}
-    found: dict[tuple[int, str, str], Passage] = {}
+    found: dict[tuple[int, str, str], LinePassage] = {}
     if line.capture is None:
         totals = f" CROSS JOIN {line.reader.totals_table('stack_calls')} x ON x.stack = p.stack"
         rows = line.reader.rows(f"{_STACKS_BELOW}{totals} JOIN boundaries b ON b.id = x.boundary", json_list(order))
     else:
         rows = line.reader.rows(_STACKS_BELOW + _CAPTURE_TOTALS, json_list(order), line.capture)
     for row in sorted(rows, key=lambda row: order[row[0]]):
-        passage = Passage(*row)
+        passage = LinePassage(*row)
         found.setdefault((passage.stack, passage.function, passage.boundary), passage)
     return sorted(found.values(), key=lambda passage: (-passage.calls, passage.stack, passage.function))
 
@@ -106,7 +106,7 @@ class NodeOnLine:
 
 
 def find_nodes_on_line(
-    line: AskedLine, within: Collection[int] | None = None, limit: int = MAX_NODES
+    line: LineQuery, within: Collection[int] | None = None, limit: int = MAX_NODES
 ) -> list[NodeOnLine]:
     """Return at most `limit` nodes on the line, ordered by the longest stack below them, then by calls.
 
@@ -119,13 +119,13 @@ def find_nodes_on_line(
     return [each for each in found if each.node in kept][:limit]
 
 
-def restrict_to_run(line: AskedLine, nodes: Collection[int]) -> AskedLine:
+def restrict_to_run(line: LineQuery, nodes: Collection[int]) -> LineQuery:
     """Restrict the line to the latest run that passed one of these nodes; further steps then stay in that run."""
     query = f"SELECT max(run) FROM nodes WHERE id {IN_JSON}"
     return replace(line, reader=line.reader.restrict_to_latest_run(query, json_list(nodes)))
 
 
-def _read_longest_nodes(line: AskedLine, within: Collection[int] | None, limit: int) -> list[NodeOnLine]:
+def _read_longest_nodes(line: LineQuery, within: Collection[int] | None, limit: int) -> list[NodeOnLine]:
     reader = line.reader
     nodes = reader.totals_table("nodes")
     if within is None:
@@ -147,34 +147,34 @@ def _read_longest_nodes(line: AskedLine, within: Collection[int] | None, limit: 
     return [NodeOnLine(*row) for row in rows]
 
 
-def stacks_of_file(file: AskedFile, limit: int = MAX_STACKS) -> list[StackHit]:
+def stacks_of_file(file: FileQuery, limit: int = MAX_STACKS) -> list[StackHit]:
     """Return the stacks that pass any line of the file, with their boundary functions; longest duration first."""
     rows = file.reader.rows(
         f"SELECT n.longest, n.calls, n.id, n.frame, n.depth FROM {file.reader.totals_table('nodes')} n"
         " JOIN frames fr ON fr.id = n.frame WHERE fr.file = ? ORDER BY n.depth DESC",
         file.id,
     )
-    branches = [(longest, calls, _Branch(*rest)) for longest, calls, *rest in rows]
+    branches = [(longest, calls, _OpenNode(*rest)) for longest, calls, *rest in rows]
     return _collect_hits(file.reader, _iter_longest_first(file.reader, branches), limit)
 
 
-def stacks_of_line(line: AskedLine, limit: int = MAX_STACKS) -> list[StackHit]:
+def stacks_of_line(line: LineQuery, limit: int = MAX_STACKS) -> list[StackHit]:
     """Return the stacks that pass the line, with their boundary functions; longest duration first."""
     return longest_stacks_of_line(line, limit) if line.capture is None else _find_stacks_of_capture(line, limit)
 
 
-def longest_stacks_of_line(line: AskedLine, limit: int = MAX_STACKS) -> list[StackHit]:
+def longest_stacks_of_line(line: LineQuery, limit: int = MAX_STACKS) -> list[StackHit]:
     """Return the longest stacks that pass the line in the counted captures, with their boundary functions.
 
     A stack appears once for each boundary function that was called with it.
     """
     everything = replace(line, capture=None)
     starts = sorted(find_nodes_on_line(everything, limit=limit), key=lambda start: -start.depth)
-    branches = [(start.longest, start.calls, _Branch(start.node, start.frame, start.depth)) for start in starts]
+    branches = [(start.longest, start.calls, _OpenNode(start.node, start.frame, start.depth)) for start in starts]
     return _collect_hits(line.reader, _iter_longest_first(line.reader, branches), limit)
 
 
-def _find_stacks_of_capture(line: AskedLine, limit: int) -> list[StackHit]:
+def _find_stacks_of_capture(line: LineQuery, limit: int) -> list[StackHit]:
     reader, found = line.reader, find_passages(line)[:limit]
     starts = {
         node: (frame, depth)
@@ -189,8 +189,8 @@ def _find_stacks_of_capture(line: AskedLine, limit: int) -> list[StackHit]:
     ]
 
 
-def _collect_hits(reader: Reader, leaves: Iterator[_Leaf], limit: int) -> list[StackHit]:
-    found: dict[tuple[int, str, str], _Leaf] = {}
+def _collect_hits(reader: Reader, leaves: Iterator[_StackCalls], limit: int) -> list[StackHit]:
+    found: dict[tuple[int, str, str], _StackCalls] = {}
     for leaf in leaves:
         # Recursion brings a stack through the line several times: keep the innermost pass.
         found.setdefault((leaf.stack, leaf.boundary, leaf.function), leaf)
@@ -200,7 +200,7 @@ def _collect_hits(reader: Reader, leaves: Iterator[_Leaf], limit: int) -> list[S
     return [_build_hit(leaf, frames[leaf.start.frame], leaf.start.position) for leaf in found.values()]
 
 
-def _build_hit(found: Passage | _Leaf, frame: FrameRow, position: int) -> StackHit:
+def _build_hit(found: LinePassage | _StackCalls, frame: FrameRow, position: int) -> StackHit:
     return StackHit(
         function=found.function,
         boundary=found.boundary,
@@ -214,7 +214,7 @@ def _build_hit(found: Passage | _Leaf, frame: FrameRow, position: int) -> StackH
 
 
 @dataclass(frozen=True, slots=True)
-class _Branch:
+class _OpenNode:
     """A node to expand, with the frame on the requested line and that frame's position in the stack."""
 
     node: int
@@ -223,10 +223,10 @@ class _Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Leaf:
+class _StackCalls:
     """A stack with its calls of one boundary function."""
 
-    start: _Branch
+    start: _OpenNode
     stack: int
     function: str
     boundary: str
@@ -235,7 +235,7 @@ class _Leaf:
     duration: int
 
 
-def _iter_longest_first(reader: Reader, starts: Sequence[tuple[int, int, _Branch]]) -> Iterator[_Leaf]:
+def _iter_longest_first(reader: Reader, starts: Sequence[tuple[int, int, _OpenNode]]) -> Iterator[_StackCalls]:
     """Yield the stacks below the branches, longest duration first, reading only the part of the tree that is needed.
 
     Equal durations, as in samples without time, are ordered by calls. Each node stores its longest duration and its
@@ -244,13 +244,13 @@ def _iter_longest_first(reader: Reader, starts: Sequence[tuple[int, int, _Branch
     """
     nodes, stack_calls = reader.totals_table("nodes"), reader.totals_table("stack_calls")
     number = count()
-    queue: list[tuple[int, int, int, _Branch | _Leaf]] = [
+    queue: list[tuple[int, int, int, _OpenNode | _StackCalls]] = [
         (-longest, -calls, next(number), branch) for longest, calls, branch in starts
     ]
     heapq.heapify(queue)
     while queue:
         *_, entry = heapq.heappop(queue)
-        if isinstance(entry, _Leaf):
+        if isinstance(entry, _StackCalls):
             yield entry
             continue
         for row in reader.rows(
@@ -260,8 +260,8 @@ def _iter_longest_first(reader: Reader, starts: Sequence[tuple[int, int, _Branch
             f" JOIN {stack_calls} x ON x.stack = s.id JOIN boundaries b ON b.id = x.boundary",
             entry.node,
         ):
-            leaf = _Leaf(entry, *row)
+            leaf = _StackCalls(entry, *row)
             heapq.heappush(queue, (-leaf.duration, -leaf.calls, next(number), leaf))
         query = f"SELECT id, longest, calls FROM {nodes} WHERE parent = ?"
         for child, longest, calls in reader.rows(query, entry.node):
-            heapq.heappush(queue, (-longest, -calls, next(number), _Branch(child, entry.frame, entry.position)))
+            heapq.heappush(queue, (-longest, -calls, next(number), _OpenNode(child, entry.frame, entry.position)))

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.locations import build_state
 from framedex.index.read.rows import Reader
-from framedex.index.read.subjects import AskedFile, AskedLine
-from framedex.model import How, Location, StaticCall, StaticCaller, StaticCallers, is_local
+from framedex.index.read.subjects import FileQuery, LineQuery
+from framedex.model import Location, LocationEvidence, StaticCall, StaticCaller, StaticCallers, is_local
 
 if TYPE_CHECKING:
     from framedex.model import FunctionRow
@@ -36,7 +36,7 @@ _MAX_UNSURE = 50
 """Limit of unsure callers; with more, a library has the name too."""
 
 
-def static_callees(line: AskedLine) -> list[StaticCall]:
+def static_callees(line: LineQuery) -> list[StaticCall]:
     """Return the calls in the definition that begins on the line, once per name, in source order.
 
     Names without a definition, or with more than `MAX_TARGETS` in the file's language, are left out.
@@ -78,26 +78,26 @@ def _find_definitions(reader: Reader, names: list[str], language: str) -> dict[s
     )
     found: dict[str, list[tuple[str, Location, int]]] = {}
     for short, name, path, line, end_line, *state in rows:
-        place = reader.location(path, line, How.DEFINITION, *state)
+        place = reader.location(path, line, LocationEvidence.DEFINITION, *state)
         if place is not None:
             found.setdefault(short, []).append((name, place, end_line + place.line - line))
     return found
 
 
-def find_line_map_since_parse(file: AskedFile) -> LineMap | None:
+def find_line_map_since_parse(file: FileQuery) -> LineMap | None:
     """Return the line map from the last parse of the file to its current state; None if unchanged or unknown."""
     state = file.reader.row("SELECT modified, size, blob FROM source_files WHERE file = ?", file.id)
     change = file.change_since(None if state is None else build_state(*state))
     return None if change is None else change.lines
 
 
-def static_callers(line: AskedLine, recorded: Sequence[FunctionRow] = ()) -> StaticCallers:
+def static_callers(line: LineQuery, recorded: Sequence[FunctionRow] = ()) -> StaticCallers:
     """Return the definitions that may call the function around the line, the surest first.
 
     The `recorded` callers are left out. Calls with more than `MAX_TARGETS` possible targets are left out and counted.
     """
     # Lazy: it loads the readers of binaries.
-    from framedex.sources.call_targets import Named, Namesakes
+    from framedex.sources.call_targets import NamedDefinition, Namesakes
 
     target = _find_target(line)
     if target is None:
@@ -109,7 +109,7 @@ def static_callers(line: AskedLine, recorded: Sequence[FunctionRow] = ()) -> Sta
         json_list(CALLABLE_KINDS),
         target.language,
     )
-    namesakes = Namesakes((Named.from_columns(*row, target.language) for row in rows), target.language)
+    namesakes = Namesakes((NamedDefinition.from_columns(*row, target.language) for row in rows), target.language)
     sure: list[StaticCaller] = []
     unsure: list[StaticCaller] = []
     doubtful = 0
@@ -119,7 +119,7 @@ def static_callers(line: AskedLine, recorded: Sequence[FunctionRow] = ()) -> Sta
         calls = _match_calls(target, line.path, row, namesakes)
         if calls is None or any(_is_same_function(function, row) for function in recorded):
             continue
-        if calls.one_of > MAX_TARGETS:
+        if calls.target_count > MAX_TARGETS:
             doubtful += 1
         else:
             (sure if calls.is_sure else unsure).extend(_build_callers(line.reader, row, calls))
@@ -134,19 +134,21 @@ def static_callers(line: AskedLine, recorded: Sequence[FunctionRow] = ()) -> Sta
 
 
 @dataclass(frozen=True, slots=True)
-class _Calls:
+class _PossibleCalls:
     """The lines of a definition that may call the function, and the number of possible targets."""
 
     lines: tuple[int, ...]
-    one_of: int
+    target_count: int
     is_sure: bool
 
 
-def _match_calls(target: _Target, path: str, row: _CallingDefinition, namesakes: Namesakes) -> _Calls | None:
+def _match_calls(
+    target: _CallTarget, path: str, row: _CallingDefinition, namesakes: Namesakes
+) -> _PossibleCalls | None:
     """Return the definition's calls of the target, or None if all its calls of that name have other targets."""
-    from framedex.sources.call_targets import Named
+    from framedex.sources.call_targets import NamedDefinition
 
-    caller = Named.from_columns(row.name, row.kind, row.path, target.language)
+    caller = NamedDefinition.from_columns(row.name, row.kind, row.path, target.language)
     # Files distinguish Python functions. In C++, overloads and per-platform variants count as one function.
     by_file = target.language == "python"
     found: list[tuple[int, int, bool]] = []
@@ -158,7 +160,7 @@ def _match_calls(target: _Target, path: str, row: _CallingDefinition, namesakes:
     if not found:
         return None
     one_of, is_sure = min((one_of, not is_sure) for _, one_of, is_sure in found)
-    return _Calls(tuple(dict.fromkeys(line for line, *_ in found))[:_MAX_LINES], one_of, not is_sure)
+    return _PossibleCalls(tuple(dict.fromkeys(line for line, *_ in found))[:_MAX_LINES], one_of, not is_sure)
 
 
 def _iter_sites(name: str, sites: str) -> Iterator[tuple[int, str, str]]:
@@ -169,7 +171,7 @@ def _iter_sites(name: str, sites: str) -> Iterator[tuple[int, str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Target:
+class _CallTarget:
     name: str
     short_name: str
     kind: str
@@ -177,7 +179,7 @@ class _Target:
     language: str
 
 
-def _find_target(line: AskedLine) -> _Target | None:
+def _find_target(line: LineQuery) -> _CallTarget | None:
     """Return the innermost function around the line, or None if it is not called by its name, as a destructor."""
     line_map = find_line_map_since_parse(line)
     then = line.line if line_map is None else line_map.backward(line.line).line
@@ -192,7 +194,7 @@ def _find_target(line: AskedLine) -> _Target | None:
     )
     if row is None:
         return None
-    target = _Target(*row)
+    target = _CallTarget(*row)
     return target if target.name.replace("::", ".").rpartition(".")[2] == target.short_name else None
 
 
@@ -235,11 +237,13 @@ def _is_same_function(function: FunctionRow, row: _CallingDefinition) -> bool:
     return line == row.line or (row.line < line <= row.end_line and short_name(function.name) == short_name(row.name))
 
 
-def _build_callers(reader: Reader, row: _CallingDefinition, calls: _Calls) -> Iterator[StaticCaller]:
-    location = reader.location(row.path, row.line, How.DEFINITION, row.modified, row.size, row.blob)
+def _build_callers(reader: Reader, row: _CallingDefinition, calls: _PossibleCalls) -> Iterator[StaticCaller]:
+    location = reader.location(row.path, row.line, LocationEvidence.DEFINITION, row.modified, row.size, row.blob)
     if location is None:
         return
-    change = AskedFile(reader, row.path).change_since(build_state(row.modified, row.size, row.blob))
+    change = FileQuery(reader, row.path).change_since(build_state(row.modified, row.size, row.blob))
     line_map = None if change is None else change.lines
     now = tuple(each if line_map is None else line_map.forward(each).line for each in calls.lines)
-    yield StaticCaller(row.name, location, row.end_line + location.line - row.line, now, calls.one_of, calls.is_sure)
+    yield StaticCaller(
+        row.name, location, row.end_line + location.line - row.line, now, calls.target_count, calls.is_sure
+    )

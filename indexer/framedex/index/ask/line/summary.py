@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from framedex.index.ask.line.stacks import Passage, find_passages
+from framedex.index.ask.line.stacks import LinePassage, find_passages
 from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, MAX_SAMPLES, STATE_OF_LINE, json_list
 from framedex.index.read.rows import (
     CAPTURE_COLUMNS,
@@ -15,8 +15,8 @@ from framedex.index.read.rows import (
     frames_by_id,
     functions_by_id,
 )
-from framedex.index.read.subjects import AskedLine
-from framedex.model import BoundaryEnd, How, LineSummary
+from framedex.index.read.subjects import LineQuery
+from framedex.model import BoundaryEnd, LineSummary, LocationEvidence
 
 _MAX_SAMPLED_CALLS = 64
 """Limit of calls whose arguments are read as samples, the longest first."""
@@ -39,7 +39,7 @@ class LineBoundary:
     latest_call: int
 
 
-def line_boundaries(line: AskedLine) -> list[LineBoundary]:
+def line_boundaries(line: LineQuery) -> list[LineBoundary]:
     """Return the boundary functions reached from the line, most calls first.
 
     Calls come from the line's capture if it has one, otherwise from all counted captures.
@@ -59,7 +59,7 @@ def line_boundaries(line: AskedLine) -> list[LineBoundary]:
     return sorted(found, key=lambda each: (-each.calls, each.function))
 
 
-def _may_pass_twice(line: AskedLine) -> bool:
+def _may_pass_twice(line: LineQuery) -> bool:
     """Whether recursion may put several of the lines on one stack, so that line totals count a call twice."""
     functions = line.reader.rows(
         "SELECT DISTINCT fn.id, fn.calls, fn.run, fn.run_calls FROM frames fr JOIN functions fn ON fn.id = fr.function"
@@ -96,12 +96,12 @@ def _merge(parts: Iterable[LineBoundary]) -> list[LineBoundary]:
     return list(found.values())
 
 
-def line_summary(line: AskedLine) -> LineSummary | None:
+def line_summary(line: LineQuery) -> LineSummary | None:
     """Return the summary of the line, or None if nothing was recorded; for a single capture it has no callers."""
     return _summarize_all(line) if line.capture is None else _summarize_capture(line, line.capture)
 
 
-def _summarize_all(line: AskedLine) -> LineSummary | None:
+def _summarize_all(line: LineQuery) -> LineSummary | None:
     reader = line.reader
     boundaries = line_boundaries(line)
     if not boundaries:
@@ -133,13 +133,13 @@ def _summarize_all(line: AskedLine) -> LineSummary | None:
         boundaries=tuple((each.function, each.calls, each.duration) for each in boundaries),
         callers=tuple((functions[function], calls) for function, calls in callers),
         arguments=tuple(_read_samples(reader, boundaries) if is_narrow else _read_stored_samples(line)),
-        hows=tuple(sorted(How(how) for (how,) in hows)),
+        hows=tuple(sorted(LocationEvidence(how) for (how,) in hows)),
         latest_capture=build_capture(capture),
         latest_call=capture[-1],
     )
 
 
-def _summarize_capture(line: AskedLine, capture: int) -> LineSummary | None:
+def _summarize_capture(line: LineQuery, capture: int) -> LineSummary | None:
     reader, found = line.reader, find_passages(line)
     row = reader.row(f"SELECT {CAPTURE_COLUMNS} FROM captures p WHERE p.id = ?", capture)
     if not found or row is None:
@@ -158,13 +158,13 @@ def _summarize_capture(line: AskedLine, capture: int) -> LineSummary | None:
         boundaries=tuple((each.function, each.calls, each.duration) for each in line_boundaries(line)),
         callers=(),
         arguments=tuple(_read_samples(reader, found)),
-        hows=tuple(sorted(How(how) for (how,) in hows)),
+        hows=tuple(sorted(LocationEvidence(how) for (how,) in hows)),
         latest_capture=build_capture(row),
         latest_call=max(each.latest_call for each in found),
     )
 
 
-def _read_stored_samples(line: AskedLine) -> list[dict[str, object]]:
+def _read_stored_samples(line: LineQuery) -> list[dict[str, object]]:
     rows = line.reader.rows(
         "SELECT DISTINCT a.json FROM line_samples s JOIN arguments a ON a.id = s.arguments"
         f" WHERE {line.condition('s')} ORDER BY a.has_shape DESC, a.id LIMIT ?",
@@ -173,7 +173,7 @@ def _read_stored_samples(line: AskedLine) -> list[dict[str, object]]:
     return [decode_arguments(text) for (text,) in rows]
 
 
-def _read_samples(reader: Reader, found: Collection[Passage | LineBoundary]) -> list[dict[str, object]]:
+def _read_samples(reader: Reader, found: Collection[LinePassage | LineBoundary]) -> list[dict[str, object]]:
     """Return the arguments of the latest calls, taken from the functions with the longest total duration."""
     longest = sorted(found, key=lambda each: -each.duration)[:_MAX_SAMPLED_CALLS]
     rows = reader.rows(
@@ -185,7 +185,7 @@ def _read_samples(reader: Reader, found: Collection[Passage | LineBoundary]) -> 
     return [decode_arguments(text) for (text,) in rows]
 
 
-def boundary_ends(line: AskedLine) -> list[BoundaryEnd]:
+def boundary_ends(line: LineQuery) -> list[BoundaryEnd]:
     """Return the boundary functions reached from the line, longest total duration first."""
     found = sorted(line_boundaries(line), key=lambda each: (-each.duration, each.function))[:MAX_ENDS]
     rows = line.reader.rows(

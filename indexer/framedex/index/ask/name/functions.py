@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import translate
 
-from framedex.index.ask.name.matching import Fit, match_function
+from framedex.index.ask.name.matching import MatchQuality, match_function, suggest_function
 from framedex.index.file.conventions import IN_JSON, STATE_OF_LINE, Row, json_list
 from framedex.index.file.paths import is_user_file
-from framedex.index.read.locations import Urls
+from framedex.index.read.locations import UrlFinder
 from framedex.index.read.rows import (
     FUNCTION_COLUMNS,
     FUNCTION_TABLES,
@@ -25,18 +25,18 @@ from framedex.index.read.rows import (
     location_columns,
     location_joins,
 )
-from framedex.index.read.subjects import AskedLine, answer_of_functions
+from framedex.index.read.subjects import LineQuery, answer_of_functions
 from framedex.model import (
-    AnswerOf,
-    Edge,
+    AnswerScope,
+    CallEdge,
+    CompiledFunction,
+    FrameRole,
     FunctionMark,
     FunctionRow,
-    How,
-    InsideProgram,
     Language,
     Location,
-    MeantFunctions,
-    Role,
+    LocationEvidence,
+    MatchingFunctions,
 )
 
 _MAX_FUNCTIONS = 1000
@@ -57,20 +57,16 @@ class Functions:
         row = self.reader.row(f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id = ?", function_id)
         return None if row is None else build_functions(self.reader, [row])[0]
 
-    def match(self, name: str) -> MeantFunctions:
+    def match(self, name: str) -> MatchingFunctions:
         """Return the called functions that match a name, a part of a name or a pattern (`*put*`)."""
-
         return match_functions(self.reader, name)
 
-    def find_inside_program(self, name: str) -> InsideProgram | None:
+    def find_inside_program(self, name: str) -> CompiledFunction | None:
         """Return the latest program with ops of a function of this name; the function need not be on any stack."""
-
         return find_inside_program(self.reader, name)
 
     def suggest_name(self, name: str) -> str | None:
         """Return the known function name most similar to this unknown one."""
-        from framedex.index.ask.name.matching import suggest_function
-
         return suggest_function(self.reader, name)
 
     def find(self, name: str) -> list[FunctionRow]:
@@ -95,7 +91,7 @@ class Functions:
         of_id = {function.id: function for function in functions}
         return Functions(reader), [of_id[identifier] for (identifier,) in rows]
 
-    def answer_of(self, functions: Sequence[FunctionRow]) -> AnswerOf:
+    def answer_of(self, functions: Sequence[FunctionRow]) -> AnswerScope:
         """Return the captures that answers about these functions cover."""
         return answer_of_functions(self.reader, [function.id for function in functions])
 
@@ -105,21 +101,21 @@ class Functions:
             return self.reader
         return self.reader.restrict_to_latest_run("SELECT run FROM functions WHERE id = ?", function_id)
 
-    def callers(self, function_id: int) -> list[Edge]:
+    def callers(self, function_id: int) -> list[CallEdge]:
         """Return the functions that called this one, past interpreter and glue frames, most calls first.
 
         For an interpreter or glue function: its direct callers.
         """
         return self._find_edges_past_glue("callee", function_id)
 
-    def callees(self, function_id: int) -> list[Edge]:
+    def callees(self, function_id: int) -> list[CallEdge]:
         """Return the functions that this one called, past interpreter and glue frames, most calls first.
 
         For an interpreter or glue function: its direct callees.
         """
         return self._find_edges_past_glue("caller", function_id)
 
-    def _find_edges_past_glue(self, end: str, function_id: int) -> list[Edge]:
+    def _find_edges_past_glue(self, end: str, function_id: int) -> list[CallEdge]:
         reader = self._restrict_reader(function_id)
         edges = reader.cache.get_or_compute(
             ("edges", end, function_id, reader.scope),
@@ -127,11 +123,11 @@ class Functions:
         )
         return list(edges)
 
-    def direct_callers(self, function_id: int) -> list[Edge]:
+    def direct_callers(self, function_id: int) -> list[CallEdge]:
         """Return the functions one frame outward, most calls first."""
         return _read_edges(self._restrict_reader(function_id), "", "callee", function_id)
 
-    def direct_callees(self, function_id: int) -> list[Edge]:
+    def direct_callees(self, function_id: int) -> list[CallEdge]:
         """Return the functions one frame inward, most calls first."""
         return _read_edges(self._restrict_reader(function_id), "", "caller", function_id)
 
@@ -176,14 +172,14 @@ class Functions:
         )
 
 
-def functions_at(line: AskedLine) -> list[FunctionRow]:
+def functions_at(line: LineQuery) -> list[FunctionRow]:
     """Return the recorded functions whose extent or recorded lines cover the line, the innermost first."""
     return list(
         line.reader.cache.get_or_compute(("functions at", line.path, line.line), lambda: _find_functions_at(line))
     )
 
 
-def _find_functions_at(line: AskedLine) -> list[FunctionRow]:
+def _find_functions_at(line: LineQuery) -> list[FunctionRow]:
     rows = line.reader.rows(
         f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id IN ("
         f" SELECT id FROM functions WHERE {line.enclosing_condition('functions')}"
@@ -196,10 +192,10 @@ def _find_functions_at(line: AskedLine) -> list[FunctionRow]:
 def _find_table_prefix(reader: Reader, function_id: int) -> str:
     """Return the prefix of the edge and step tables that contain this function."""
     row = reader.row("SELECT role FROM functions WHERE id = ?", function_id)
-    return "code_" if row is not None and row[0] == Role.CODE.value else ""
+    return "code_" if row is not None and row[0] == FrameRole.CODE.value else ""
 
 
-def _read_edges(reader: Reader, kind: str, end: str, function_id: int) -> list[Edge]:
+def _read_edges(reader: Reader, kind: str, end: str, function_id: int) -> list[CallEdge]:
     rows = reader.rows(
         f"SELECT caller, callee, calls FROM {reader.totals_table(f'{kind}edges')}"
         f" WHERE {end} = ? ORDER BY calls DESC, caller, callee",
@@ -209,7 +205,7 @@ def _read_edges(reader: Reader, kind: str, end: str, function_id: int) -> list[E
     functions = dict(zip(known, move_to_def_lines(reader, list(known.values())), strict=True))
     sites = _read_call_sites(reader, kind, end, function_id)
     return [
-        Edge(functions[caller], functions[callee], calls, tuple(sites.get((caller, callee), ())))
+        CallEdge(functions[caller], functions[callee], calls, tuple(sites.get((caller, callee), ())))
         for caller, callee, calls in rows
     ]
 
@@ -224,7 +220,7 @@ def _read_call_sites(reader: Reader, kind: str, end: str, function_id: int) -> d
         " GROUP BY o.function, t.function, o.file, o.line, o.version, o.how ORDER BY sum(s.calls) DESC, o.line",
         function_id,
     )
-    urls = Urls(reader)
+    urls = UrlFinder(reader)
     found: dict[tuple[int, int], list[Location]] = {}
     for caller, callee, *place in rows:
         if location := reader.location(*place):
@@ -253,7 +249,7 @@ def _move_to_def_line(function: FunctionRow, lines: dict[tuple[str, str, int], i
     return function if place is None or line is None else replace(function, location=replace(place, line=line))
 
 
-def find_inside_program(reader: Reader, name: str) -> InsideProgram | None:
+def find_inside_program(reader: Reader, name: str) -> CompiledFunction | None:
     """Return the latest program with ops of a function of this name or last part, or None.
 
     The location is the function's line with most ops.
@@ -271,11 +267,11 @@ def find_inside_program(reader: Reader, name: str) -> InsideProgram | None:
     if row is None:
         return None
     program, function, path, line, *state = row
-    location = reader.location(path, line, How.EXACT, *state)
-    return None if location is None else InsideProgram(program, function, location)
+    location = reader.location(path, line, LocationEvidence.EXACT, *state)
+    return None if location is None else CompiledFunction(program, function, location)
 
 
-def match_functions(reader: Reader, name: str) -> MeantFunctions:
+def match_functions(reader: Reader, name: str) -> MatchingFunctions:
     """Return the called functions that match a name, its last parts, a part or a pattern.
 
     The author's name of an FFI handler selects the compiled handler.
@@ -283,31 +279,31 @@ def match_functions(reader: Reader, name: str) -> MeantFunctions:
     fits = _find_fits(reader, name)
     if _WILDCARD.search(name) and not any(fit.is_name for fit in fits.values()):
         fits = _match_pattern(reader, name)
-    best = min(fits.values(), default=Fit.PART)
+    best = min(fits.values(), default=MatchQuality.PART)
     if best.is_name:
         fits = {function: fit for function, fit in fits.items() if fit is best}
     ranked = sorted((_rank(row, fits[row[0]]), -row[-1], row[3], row[0]) for row in _read_called(reader, fits))
     found = _read_functions(reader, [identifier for *_, identifier in ranked[:_MAX_FUNCTIONS]])
     likely = sum(rank[0] == ranked[0][0][0] for rank, *_ in ranked)
-    return MeantFunctions(tuple(found), best.is_name, likely, len(ranked))
+    return MatchingFunctions(tuple(found), best.is_name, likely, len(ranked))
 
 
-def _rank(row: Row, fit: Fit) -> tuple[int, int]:
+def _rank(row: Row, fit: MatchQuality) -> tuple[int, int]:
     """Return the rank of a match, and whether readers may hide the function."""
     _, module, role, *_ = row
-    is_hidden = int(role != Role.CODE.value)
+    is_hidden = int(role != FrameRole.CODE.value)
     if is_user_file(module) and not is_hidden:  # an interpreter may be installed anywhere
         return 0, is_hidden
     if fit.is_name:
         return 1, is_hidden
-    return (1 if fit is Fit.WORDS else 2), is_hidden
+    return (1 if fit is MatchQuality.WORDS else 2), is_hidden
 
 
-def _find_fits(reader: Reader, name: str) -> dict[int, Fit]:
+def _find_fits(reader: Reader, name: str) -> dict[int, MatchQuality]:
     """Return {function id: fit} for the functions whose name contains this one."""
     has_it = "instr(lower({}), lower(?1)) > 0"
     condition = f"({has_it.format('n.name')} OR {has_it.format(_WITHOUT_LOCALS)})"
-    found: dict[int, Fit] = {}
+    found: dict[int, MatchQuality] = {}
     for identifier, whole, short in _read_names(reader, condition, name):
         fit = match_function(whole, short, name)
         if fit is not None:
@@ -315,11 +311,11 @@ def _find_fits(reader: Reader, name: str) -> dict[int, Fit]:
     return found
 
 
-def _match_pattern(reader: Reader, pattern: str) -> dict[int, Fit]:
+def _match_pattern(reader: Reader, pattern: str) -> dict[int, MatchQuality]:
     """Return the functions whose name or last part matches a pattern; brackets are literal, as in `operator[]`."""
     expression = re.compile(translate(pattern.replace("[", "[[]")), re.IGNORECASE)
     return {
-        identifier: Fit.NAME
+        identifier: MatchQuality.NAME
         for identifier, *names in _read_names(reader, "?1 <> ''", pattern)
         if any(map(expression.match, names))
     }
@@ -335,7 +331,7 @@ def _read_names(reader: Reader, condition: str, name: str) -> list[Row]:
     )
 
 
-def _read_called(reader: Reader, fits: dict[int, Fit]) -> list[Row]:
+def _read_called(reader: Reader, fits: dict[int, MatchQuality]) -> list[Row]:
     """Return (id, module, role, name, calls) of the given functions that calls passed."""
     return reader.rows(
         f"SELECT id, module, role, name, calls FROM functions WHERE calls > 0 AND id {IN_JSON}", json_list(sorted(fits))

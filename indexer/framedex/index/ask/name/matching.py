@@ -27,7 +27,7 @@ _MIN_SIMILARITY = (
 _SCOPES = re.compile(r"::|\.")
 
 
-class Fit(IntEnum):
+class MatchQuality(IntEnum):
     """Kinds of match, best first: outside full listings, a worse match is dropped if a better one exists."""
 
     NAME = 1
@@ -40,35 +40,35 @@ class Fit(IntEnum):
     @property
     def is_name(self) -> bool:
         """Whether the query is the whole name, not a part of it."""
-        return self <= Fit.ANY_CASE
+        return self <= MatchQuality.ANY_CASE
 
 
-def match_name(name: str, wanted: str) -> Fit | None:
+def match_name(name: str, wanted: str) -> MatchQuality | None:
     """Return how a text matches a name without scopes, or None if the name does not contain it."""
     if name == wanted:
-        return Fit.NAME
+        return MatchQuality.NAME
     lower, part = name.lower(), wanted.lower()
     if lower == part:
-        return Fit.ANY_CASE
+        return MatchQuality.ANY_CASE
     places = list(_find_positions(lower, part))
     if not places:
         return None
     # Lower case can lengthen a text (a dotted I), which shifts its positions.
     begins, ends = _find_word_borders(name if len(name) == len(lower) else lower)
     if any(place in begins and place + len(part) in ends for place in places):
-        return Fit.WORDS
+        return MatchQuality.WORDS
     if places[0] == 0:
-        return Fit.BEGINNING
-    return Fit.WORD_BEGINNING if not begins.isdisjoint(places) else Fit.PART
+        return MatchQuality.BEGINNING
+    return MatchQuality.WORD_BEGINNING if not begins.isdisjoint(places) else MatchQuality.PART
 
 
-def match_function(name: str, short_name: str, wanted: str) -> Fit | None:
+def match_function(name: str, short_name: str, wanted: str) -> MatchQuality | None:
     """Return how a text matches a function: by its full name, its last parts (`Trainer.step`), or as in `fit`."""
     bare, wanted_name = name.replace(_LOCALS, ""), wanted.replace(_LOCALS, "")
     if wanted in (name, short_name) or _ends_with(bare, wanted_name):
-        return Fit.NAME
+        return MatchQuality.NAME
     if wanted.lower() in (name.lower(), short_name.lower()) or _ends_with(bare.lower(), wanted_name.lower()):
-        return Fit.ANY_CASE
+        return MatchQuality.ANY_CASE
     found = [each for each in (match_name(short_name, wanted), match_name(bare, wanted_name)) if each is not None]
     return min(found, default=None)
 

@@ -16,7 +16,7 @@ from framedex.index.file.conventions import (
 )
 from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, build_functions, frames_by_id
 from framedex.lazy import compiled_on_use
-from framedex.model import Definition, FoundSymbol, How, Location
+from framedex.model import Definition, FoundSymbol, Location, LocationEvidence
 
 _CELL_PATH = compiled_on_use(r".*[/\\]ipykernel_\d{1,9}[/\\]\d{1,20}\.py|<ipython-input-\d{1,9}-\w{1,64}>")
 _MAX_FUNCTIONS = 16
@@ -30,7 +30,7 @@ _MAX_FILES_SCANNED = 20_000  # files below a folder: a source tree may have many
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class NameLookup:
     """Lookups by name alone, as given by texts or users."""
 
     reader: Reader
@@ -56,7 +56,7 @@ class Names:
             json_list([function.id for function in functions]),
         )
         lines = (frame.location for frame in frames_by_id(self.reader, [frame for frame, _ in first]).values())
-        return [replace(line, how=How.DEFINITION) for line in lines if line is not None]
+        return [replace(line, how=LocationEvidence.DEFINITION) for line in lines if line is not None]
 
     def definitions_named(self, short_name: str, language: str) -> list[tuple[str, Definition]]:
         """Return (path, definition) pairs with this short name in source files of a language, by path and line."""
@@ -117,7 +117,7 @@ class Names:
         """Return the files with the text of a notebook cell named as in code objects: `/tmp/ipykernel_71/38.py`."""
         if _CELL_PATH.fullmatch(recorded) is None:
             return []
-        from framedex.captures.stored_files import read_cells  # imported here because few texts have cells
+        from framedex.captures.stored_files import read_cells
 
         folders = self.reader.rows("SELECT path FROM captures ORDER BY id DESC")
         return [cells[recorded] for (path,) in folders if recorded in (cells := read_cells(Path(path)))]
@@ -185,7 +185,7 @@ def _files_by_name(reader: Reader) -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Beginnings:
+class PrefixNames:
     """Names with a case-sensitive prefix, in alphabetical order, at most `limit` per kind."""
 
     reader: Reader

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from itertools import islice
 
 from framedex.index.ask.name.functions import move_to_def_lines
-from framedex.index.ask.name.matching import Fit, match_name
+from framedex.index.ask.name.matching import MatchQuality, match_name
 from framedex.index.file.conventions import IN_JSON, SEARCHED_KINDS, json_list
 from framedex.index.file.paths import is_user_file
 from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, build_functions, functions_by_id
-from framedex.model import FoundSymbol, How, Location
+from framedex.model import FoundSymbol, Location, LocationEvidence
 
 _MAX_NAMES = 256  # limit of ranked names per query
 _MAX_SCOPED_NAMES = 100  # limit of names whose definitions are filtered by scope
@@ -30,8 +30,8 @@ _Found = tuple[str, FoundSymbol]
 def find_symbols(reader: Reader, text: str, limit: int) -> list[FoundSymbol]:
     """Return at most `limit` symbols whose name contains `text` in any case; `A::b` or `A.b` is a `b` inside an `A`.
 
-    Exact names come first, then the order of `Fit`. Equal matches are ordered by the user's own Python, then by
-    recorded symbols. A function appears once: not again at its decorators' line, nor as a declaration of a known
+    Exact names come first, then the order of `MatchQuality`. Equal matches are ordered by the user's own Python, then
+    by recorded symbols. A function appears once: not again at its decorators' line, nor as a declaration of a known
     definition. A text under three characters matches only prefixes.
     """
     *scopes, part = [word for word in _SEPARATOR.split(text) if word] or [""]
@@ -56,15 +56,15 @@ def find_symbols(reader: Reader, text: str, limit: int) -> list[FoundSymbol]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Name:
+class _NameMatch:
     """A short name that matches, and the quality of the match."""
 
     text: str
-    fit: Fit
+    fit: MatchQuality
     is_recorded: bool
 
 
-def _find_names(reader: Reader, part: str) -> list[_Name]:
+def _find_names(reader: Reader, part: str) -> list[_NameMatch]:
     """Return the names that contain this part, best first."""
     rows = reader.rows(
         "SELECT name, is_recorded FROM names WHERE name >= ?1 COLLATE NOCASE AND name < ?2 COLLATE NOCASE LIMIT ?3",
@@ -88,8 +88,10 @@ def _find_names(reader: Reader, part: str) -> list[_Name]:
             _MAX_NAMES,
         )
     recorded: dict[str, int] = dict(rows)
-    fits = ((text, match_name(text, part) or Fit.PART, bool(is_recorded)) for text, is_recorded in recorded.items())
-    names = [_Name(*each) for each in fits]
+    fits = (
+        (text, match_name(text, part) or MatchQuality.PART, bool(is_recorded)) for text, is_recorded in recorded.items()
+    )
+    names = [_NameMatch(*each) for each in fits]
     return sorted(names, key=lambda name: (name.fit, not name.is_recorded, len(name.text), name.text))
 
 
@@ -193,4 +195,4 @@ def _find_definitions(
     )
     matching = (row for row in rows if pattern.search(row[1]))
     for short_name, name, kind, path, line, end_line in islice(matching, limit):
-        yield short_name, FoundSymbol(name, kind, Location(path, line, How.DEFINITION), end_line)
+        yield short_name, FoundSymbol(name, kind, Location(path, line, LocationEvidence.DEFINITION), end_line)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framedex.index.write.costs.loops import LoopFinder, LoopKey, Marks, Rounds, find_loop_keys
+from framedex.index.write.costs.loops import LoopFinder, LoopKey, LoopRounds, ThreadEvents, find_loop_keys
 from framedex.index.write.costs.pieces import FOREVER
 from framedex.index.write.costs.program_code import ProgramCode
 from framedex.index.write.costs.timeline import (
@@ -17,13 +17,14 @@ from framedex.index.write.costs.timeline import (
     ON_READY_FUNCTION,
     READY_EVENT_FUNCTION,
     UNSAFE_POINTER_FUNCTION,
-    Calls,
-    Events,
-    Kinds,
-    Threads,
+    CallColumns,
+    EventColumns,
+    KindColumns,
+    ThreadCalls,
+    assign_requested_calls,
     find_data_functions,
 )
-from framedex.index.write.costs.wait_detection import Blocked, find_waits
+from framedex.index.write.costs.wait_detection import WaitColumns, find_waits
 from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
 from framedex.index.write.tree import Integers
 
@@ -36,27 +37,28 @@ _WORK_FUNCTIONS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Activity:
+class CaptureActivity:
     """The calls of a capture that work, transfer or wait, with its events, its waits, and the loops of its threads."""
 
-    kinds: Kinds
-    calls: Calls
-    events: Events
-    threads: Threads
-    waits: Blocked
-    loops: tuple[Rounds, ...]
+    kinds: KindColumns
+    calls: CallColumns
+    events: EventColumns
+    threads: ThreadCalls
+    waits: WaitColumns
+    loops: tuple[LoopRounds, ...]
     code: ProgramCode
 
     @classmethod
-    def read(cls, connection: sqlite3.Connection, capture: int) -> Activity:
+    def read(cls, connection: sqlite3.Connection, capture: int) -> CaptureActivity:
         """Return the activity of a capture."""
-        kinds = Kinds.read(connection, capture)
-        calls = Calls.read_kinds(
+        kinds = KindColumns.read(connection, capture)
+        calls = CallColumns.read_kinds(
             connection,
             capture,
             kinds.find_kinds({*_WORK_FUNCTIONS, ON_READY_FUNCTION, AWAIT_FUNCTION, UNSAFE_POINTER_FUNCTION}),
         )
-        events, threads = Events.read(connection, capture), Threads(connection, capture, kinds)
+        kinds, calls = assign_requested_calls(connection, capture, kinds, calls)
+        events, threads = EventColumns.read(connection, capture), ThreadCalls(connection, capture, kinds)
         waits = find_waits(connection, capture, calls, kinds, events, threads)
         code = ProgramCode(connection, capture)
         finder = LoopFinder(connection, kinds, code)
@@ -76,15 +78,15 @@ class Activity:
         return np.sort(np.concatenate([rounds.start for rounds in self.loops if rounds.key == key]))
 
 
-def _build_marks(kinds: Kinds, calls: Calls, waits: Blocked) -> Iterator[tuple[int, Marks]]:
+def _build_marks(kinds: KindColumns, calls: CallColumns, waits: WaitColumns) -> Iterator[tuple[int, ThreadEvents]]:
     """Yield the calls and waits that Python caused on each thread, in order of start."""
     node, thread = kinds.node[calls.kind], kinds.thread[calls.kind]
     is_mark = np.isin(calls.kind, kinds.find_kinds(_WORK_FUNCTIONS)) & (node > 0)
-    gaps = waits[np.flatnonzero(waits.in_call == 0)]
+    gaps = waits[np.flatnonzero(waits.time_in_call == 0)]
     for each in np.unique(thread[is_mark]).tolist():
         of_thread = calls[np.flatnonzero(is_mark & (thread == each) & (calls.end < FOREVER))]
         own = gaps[np.flatnonzero(kinds.thread[gaps.kind] == each)]
-        marks = Marks(
+        marks = ThreadEvents(
             np.concatenate([of_thread.kind, own.kind]),
             np.concatenate([of_thread.start, own.start]),
             np.concatenate([of_thread.end, own.end]),

@@ -19,7 +19,7 @@ from framedex.index.write.costs.pieces import (
     FOREVER,
     MAX_BYTES,
     OBJECTS_FROM,
-    Pieces,
+    MemoryPieces,
     find_kinds_by_function,
     read_arguments,
     read_columns,
@@ -35,7 +35,7 @@ _ALLOCATION_UNIT_BYTES = (
 )
 
 
-def read_allocator_pieces(connection: sqlite3.Connection, capture: int) -> Pieces | None:
+def read_allocator_pieces(connection: sqlite3.Connection, capture: int) -> MemoryPieces | None:
     """Return the pieces of memory from the recorded allocator of a capture; None if no allocator is recorded."""
     kinds = find_kinds_by_function(connection, capture, _ORDER)
     if not kinds:
@@ -56,16 +56,17 @@ def read_allocator_pieces(connection: sqlite3.Connection, capture: int) -> Piece
     )
     numbers = np.unique(device)
     zeros = np.zeros(len(strays), np.int64)
-    return Pieces(
+    return MemoryPieces(
         devices=tuple(str(number) for number in numbers.tolist()),
         device=np.searchsorted(numbers, np.concatenate([device[rows], device[strays]])),
         size=np.concatenate([size[rows], size[strays]]),
-        born=np.concatenate([time[rows], zeros]),
-        died=np.concatenate([died, time[strays]]),
-        deleted=np.concatenate([let_go, time[strays]]),
-        made=np.concatenate([parent[rows], zeros]),
+        allocated_at=np.concatenate([time[rows], zeros]),
+        released_at=np.concatenate([died, time[strays]]),
+        deleted_at=np.concatenate([let_go, time[strays]]),
+        allocated_by=np.concatenate([parent[rows], zeros]),
         recorded_in=np.concatenate([call[rows], zeros]),
         kind=np.concatenate([kind[rows], zeros]),
+        program=np.zeros(len(rows) + len(strays), np.int64),
         unsized=(0,) * len(numbers),
     )
 

@@ -23,7 +23,7 @@ from framedex.index.write.costs.pieces import (
     FOREVER,
     MAX_BYTES,
     OBJECTS_FROM,
-    Pieces,
+    MemoryPieces,
     find_kinds_by_function,
     read_arguments,
     read_columns,
@@ -38,10 +38,10 @@ _SIZED_FUNCTIONS = ("PJRT_Client_BufferFromHostBuffer", "PJRT_Buffer_CopyToDevic
 _DEFAULT_MEMORY_FUNCTION = "PJRT_Device_DefaultMemory"
 
 
-def read_buffer_pieces(connection: sqlite3.Connection, capture: int) -> Pieces:
+def read_buffer_pieces(connection: sqlite3.Connection, capture: int) -> MemoryPieces:
     """Return the pieces of memory of a capture's buffers with a known size."""
     address, born, died, size, made, kind, argument, is_sized = _read_buffers(connection, capture)
-    results = Results.read(connection, capture, Buffers(address, born, made))
+    results = ResultBuffers.read(connection, capture, Buffers(address, born, made))
     size = np.where(results.is_result, results.size, np.where(is_sized & (size <= MAX_BYTES), size, -1))
     died = np.minimum(died, results.donated)
     spaces = _read_memory_names(connection, capture)
@@ -57,16 +57,17 @@ def read_buffer_pieces(connection: sqlite3.Connection, capture: int) -> Pieces:
     device = np.where(results.is_result, of_run, of_call)
     kept = np.flatnonzero(size >= 0)
     used = np.unique(device)
-    return Pieces(
+    return MemoryPieces(
         devices=tuple(names[position] for position in used.tolist()),
         device=np.searchsorted(used, device[kept]),
         size=size[kept],
-        born=born[kept],
-        died=died[kept],
-        deleted=died[kept],
-        made=made[kept],
+        allocated_at=born[kept],
+        released_at=died[kept],
+        deleted_at=died[kept],
+        allocated_by=made[kept],
         recorded_in=made[kept],
         kind=kind[kept],
+        program=np.zeros(len(kept), np.int64),
         unsized=tuple(np.bincount(device[size < 0], minlength=len(names))[used].tolist()),
     )
 
@@ -121,7 +122,7 @@ _DEVICES_FUNCTION = "PJRT_LoadedExecutable_AddressableDevices"
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class ProgramBuffers:
     """The arguments and results of a program on each device.
 
     `sizes` are the bytes of results (-1: unknown), and `is_default` whether each is in the device's default memory.
@@ -134,7 +135,7 @@ class Compiled:
     donated: tuple[int, ...]
 
     @classmethod
-    def from_signature(cls, signature: Mapping[str, Any]) -> Compiled:
+    def from_signature(cls, signature: Mapping[str, Any]) -> ProgramBuffers:
         """Return the arguments and results of a program's signature, as stored in the index."""
         arguments, results = signature["arguments"], signature["results"]
         return cls(
@@ -154,12 +155,12 @@ class Buffers:
     """A capture's buffers in the order of their creation; times in ns since the recording began."""
 
     address: Integers
-    born: Integers
-    made: Integers  # the calls that made them
+    created_at: Integers
+    created_by: Integers  # the calls that made them
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class ResultBuffers:
     """The results of runs among a capture's buffers, in columns.
 
     `is_result` flags the buffers that are results. `size` is in bytes (-1: unknown), and `device` is the device's
@@ -172,14 +173,14 @@ class Results:
     donated: Integers
 
     @classmethod
-    def read(cls, connection: sqlite3.Connection, capture: int, buffers: Buffers) -> Results:
+    def read(cls, connection: sqlite3.Connection, capture: int, buffers: Buffers) -> ResultBuffers:
         """Return the results and donations of a capture's runs, by buffer."""
-        count = len(buffers.made)
+        count = len(buffers.created_by)
         is_result, device = np.zeros((2, count), np.int64)
         found = cls(is_result, np.full(count, -1), device, np.full(count, FOREVER))
-        reader = _Reader(connection, capture, buffers)
-        order = np.argsort(buffers.made, kind="stable")
-        made = buffers.made[order]
+        reader = _RunReader(connection, capture, buffers)
+        order = np.argsort(buffers.created_by, kind="stable")
+        made = buffers.created_by[order]
         outputs: dict[object, tuple[Integers | int, Integers | int]] = {}  # by executable, number of results and device
         for call, start, arguments in reader.read_runs():
             rows = order[np.searchsorted(made, call) : np.searchsorted(made, call, side="right")]
@@ -192,12 +193,28 @@ class Results:
             if key not in outputs:
                 outputs[key] = reader.compute_outputs(*key)
             found.size[rows], found.device[rows] = outputs[key]
-            for row in reader.donated(compiled, arguments, start):
+            for row in reader.donated_buffers(compiled, arguments, start):
                 found.donated[row] = min(start, int(found.donated[row]))
         return found
 
 
-class _Reader:
+class Executables:
+    """The executables of a capture by their addresses."""
+
+    def __init__(self, connection: sqlite3.Connection, capture: int) -> None:
+        rows = connection.execute(
+            f"SELECT o.address, o.born, o.id FROM {OBJECTS_FROM}"
+            " WHERE t.capture = ? AND t.name = 'loaded_executable' ORDER BY o.born",
+            (capture,),
+        )
+        self._by_address = _group_by_address(rows)
+
+    def find(self, address: object, time: int) -> int:
+        """Return the executable at a recorded address at a time; 0 if unknown."""
+        return _find_at(self._by_address, address, time)
+
+
+class _RunReader:
     """Reads the runs of a capture."""
 
     def __init__(self, connection: sqlite3.Connection, capture: int, buffers: Buffers) -> None:
@@ -206,23 +223,18 @@ class _Reader:
         self._buffers = buffers
         self._buffers_at: dict[int, tuple[list[int], list[int]]] = {}
         self.compiled = {
-            executable: Compiled.from_signature(json.loads(text))
+            executable: ProgramBuffers.from_signature(json.loads(text))
             for executable, text in connection.execute(
                 "SELECT c.executable, p.signature FROM compilations c JOIN programs p ON p.id = c.program"
                 " WHERE c.capture = ? AND c.executable IS NOT NULL AND p.signature IS NOT NULL",
                 (capture,),
             )
         }
-        rows = connection.execute(
-            f"SELECT o.address, o.born, o.id FROM {OBJECTS_FROM}"
-            " WHERE t.capture = ? AND t.name = 'loaded_executable' ORDER BY o.born",
-            (capture,),
-        )
-        self._executables_at = _group_by_address(rows)
+        self._executables = Executables(connection, capture)
         self._devices_of: dict[int, list[int]] = {}
         for _, start, arguments in self._read_calls(_DEVICES_FUNCTION):
             devices = arguments.get("addressable_devices")
-            executable = self.find_executable(arguments.get("executable"), start)
+            executable = self._executables.find(arguments.get("executable"), start)
             if isinstance(devices, list):
                 self._devices_of[executable] = [_parse_address(device) for device in devices]
 
@@ -242,7 +254,7 @@ class _Reader:
 
     def find_executable(self, address: object, time: int) -> int:
         """Return the executable at a recorded address at a time; 0 if unknown."""
-        return _find_at(self._executables_at, address, time)
+        return self._executables.find(address, time)
 
     def compute_outputs(self, executable: int, count: int, device: int) -> tuple[Integers | int, Integers | int]:
         """Return sizes and devices of `count` results of a run, in order, by device; on one `device` if not 0."""
@@ -258,7 +270,7 @@ class _Reader:
         of_each = np.repeat(np.array(devices, np.int64), results) * np.tile(compiled.is_default, len(devices))
         return np.tile(compiled.sizes, len(devices)), of_each
 
-    def donated(self, compiled: Compiled, arguments: Mapping[str, Any], start: int) -> Iterator[int]:
+    def donated_buffers(self, compiled: ProgramBuffers, arguments: Mapping[str, Any], start: int) -> Iterator[int]:
         """Yield the buffers donated to a run."""
         not_donatable = arguments.get("options.non_donatable_input_indices")
         not_donatable = not_donatable if isinstance(not_donatable, list) else []
@@ -267,7 +279,11 @@ class _Reader:
         if not donated or not isinstance(lists, list):
             return
         if not self._buffers_at:
-            read_columns = (self._buffers.address.tolist(), self._buffers.born.tolist(), range(len(self._buffers.born)))
+            read_columns = (
+                self._buffers.address.tolist(),
+                self._buffers.created_at.tolist(),
+                range(len(self._buffers.created_at)),
+            )
             self._buffers_at = _group_by_address(zip(*read_columns, strict=True))
         for row in lists:
             if isinstance(row, list) and len(row) == compiled.arguments:

@@ -11,10 +11,10 @@ import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.write.costs.pieces import MAX_BYTES, read_arguments
-from framedex.index.write.costs.timeline import Calls, Kinds
+from framedex.index.write.costs.timeline import CallColumns, KindColumns
 from framedex.index.write.programs import EXECUTE_FUNCTION
 from framedex.index.write.tree import Integers
-from framedex.model import Direction
+from framedex.model import TransferDirection
 from framedex.objects.moves import CALLBACK_RESULT, HOST_CALLBACKS
 
 _UNKNOWN_SIZE = -1
@@ -26,7 +26,7 @@ _INSERT = (
 _BUFFER_TYPE = re.compile(r"(token|pred|[a-z]+(\d{1,3})\w*)\[((?:\d{1,18}(?:,\d{1,18})*)?)\]")
 
 
-def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds: Kinds) -> None:
+def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds: KindColumns) -> None:
     """Write the transfers of the host callbacks of a capture, replacing the stored ones.
 
     Callbacks are not recorded without `framedex run` or with other plug-ins, and then results have no line. A program
@@ -35,7 +35,7 @@ def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds
     """
     callback_kinds = kinds.find_kinds(HOST_CALLBACKS | {CALLBACK_RESULT})
     connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (json_list(callback_kinds.tolist()),))
-    calls = Calls.read_kinds(connection, capture, callback_kinds)
+    calls = CallColumns.read_kinds(connection, capture, callback_kinds)
     _write_unrecorded_operands(connection, capture, kinds, _count_operands(connection, calls, kinds))
     if not len(calls):
         return
@@ -45,8 +45,8 @@ def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds
     cause = np.where(is_result, _find_causing_callbacks(is_result, kinds.thread[calls.kind]), np.arange(len(calls)))
     duration = np.where(is_result, np.maximum(calls.end - calls.start, 0), 0)
     for direction, is_moved in (
-        (Direction.DEVICE_TO_HOST, ~is_result & (size != 0)),
-        (Direction.HOST_TO_DEVICE, is_result & (size != 0)),
+        (TransferDirection.DEVICE_TO_HOST, ~is_result & (size != 0)),
+        (TransferDirection.HOST_TO_DEVICE, is_result & (size != 0)),
     ):
         moved = np.flatnonzero(is_moved)
         for kind in np.unique(calls.kind[cause[moved]]).tolist():
@@ -60,7 +60,7 @@ def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds
             connection.execute(_INSERT, row)
 
 
-def _count_operands(connection: sqlite3.Connection, calls: Calls, kinds: Kinds) -> int:
+def _count_operands(connection: sqlite3.Connection, calls: CallColumns, kinds: KindColumns) -> int:
     """Return the number of operands of all recorded callbacks."""
     known, counts = np.unique(
         calls.arguments[np.isin(calls.kind, kinds.find_kinds(HOST_CALLBACKS))], return_counts=True
@@ -73,7 +73,7 @@ def _count_operands(connection: sqlite3.Connection, calls: Calls, kinds: Kinds) 
     )
 
 
-def _write_unrecorded_operands(connection: sqlite3.Connection, capture: int, kinds: Kinds, recorded: int) -> None:
+def _write_unrecorded_operands(connection: sqlite3.Connection, capture: int, kinds: KindColumns, recorded: int) -> None:
     """Write the sends beyond the `recorded` operands, as transfers by the calls that run the programs."""
     runs = json_list(kinds.find_kinds({EXECUTE_FUNCTION}).tolist())
     connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (runs,))
@@ -88,7 +88,7 @@ def _write_unrecorded_operands(connection: sqlite3.Connection, capture: int, kin
     unrecorded = sum(sent for _, sent, _, _ in rows) - recorded
     for kind, sent, first, last in rows:
         if (count := min(sent, unrecorded)) > 0:
-            row = (kind, capture, Direction.DEVICE_TO_HOST.value, _UNSEEN_CALLBACK, count, 0, 0, 0, first, last)
+            row = (kind, capture, TransferDirection.DEVICE_TO_HOST.value, _UNSEEN_CALLBACK, count, 0, 0, 0, first, last)
             connection.execute(_INSERT, row)
             unrecorded -= count
 
@@ -105,7 +105,7 @@ def _find_causing_callbacks(is_result: np.ndarray[tuple[int], np.dtype[np.bool_]
     return found
 
 
-def _read_sizes(connection: sqlite3.Connection, calls: Calls) -> Integers:
+def _read_sizes(connection: sqlite3.Connection, calls: CallColumns) -> Integers:
     """Return the bytes that each call moved; `_UNKNOWN` if it does not record them."""
     known, position = np.unique(calls.arguments, return_inverse=True)
     arguments = read_arguments(connection, known)

@@ -21,12 +21,12 @@ import numpy.typing as npt
 
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.write.costs.program_code import CodeFrame, ProgramCode, PythonPath
-from framedex.index.write.costs.timeline import Kinds
+from framedex.index.write.costs.timeline import KindColumns
 from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
 from framedex.index.write.tree import Integers
-from framedex.model import Direction
+from framedex.model import TransferDirection
 from framedex.objects.moves import MOVES
-from framedex.sources.python_syntax import Block, SourceLoop
+from framedex.sources.python_syntax import SourceLoop, StatementBlock
 
 MIN_ROUNDS = 4
 """The minimum number of rounds of a stored loop."""
@@ -35,14 +35,14 @@ _MAX_AMBIGUOUS_ROUNDS = 2  # the maximum number of rounds with calls that may be
 _MIN_REGULAR_SHARE = 0.9  # the minimum fraction of the rounds with equal counts
 _MAX_LOOPS = 500  # the maximum number of loops examined per thread: those with the most calls
 _TRANSFER_FIELDS = re.compile(r'"(?:type|dims|device|memory|bytes|transfer_size)": (?:"[^"]*"|\[[^\]]*\]|[^,}]*)')
-_SEND_FUNCTIONS = frozenset(name for name, move in MOVES.items() if move.direction is Direction.HOST_TO_DEVICE)
-_FETCH_FUNCTIONS = frozenset(name for name, move in MOVES.items() if move.direction is Direction.DEVICE_TO_HOST)
+_SEND_FUNCTIONS = frozenset(name for name, move in MOVES.items() if move.direction is TransferDirection.HOST_TO_DEVICE)
+_FETCH_FUNCTIONS = frozenset(name for name, move in MOVES.items() if move.direction is TransferDirection.DEVICE_TO_HOST)
 _Booleans = npt.NDArray[np.bool_]
 LoopKey = tuple[tuple[int, ...], int, int]  # the frames outside the loop's function, the function, and the loop's line
 
 
 @dataclass(frozen=True, slots=True)
-class Rounds:
+class LoopRounds:
     """The rounds of a loop on a thread, in order: the first call of each, its start and its end (ns).
 
     `node` is the loop's frame in the tree, at the first statement that most rounds pass. A statement that is not itself
@@ -66,7 +66,7 @@ class Rounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class ThreadEvents:
     """The calls and waits of a thread, in order of start: their kinds, their start and end (ns), and their arguments.
 
     Marks with `is_gap` are waits after a call. They begin no round.
@@ -82,11 +82,11 @@ class Marks:
     def __len__(self) -> int:
         return len(self.kind)
 
-    def __getitem__(self, rows: Integers) -> Marks:
-        return Marks(*(getattr(self, name)[rows] for name in self.__slots__))
+    def __getitem__(self, rows: Integers) -> ThreadEvents:
+        return ThreadEvents(*(getattr(self, name)[rows] for name in self.__slots__))
 
 
-class _Step(enum.Enum):
+class _StepRelation(enum.Enum):
     """The relation of a call to the previous call of the same loop."""
 
     SAME = "the same round"
@@ -96,7 +96,7 @@ class _Step(enum.Enum):
 
 
 @dataclass(slots=True)
-class _Candidate:
+class _LoopCandidate:
     """A loop of the program: the kinds of calls in it, and the index of its frame on their paths."""
 
     position: int
@@ -108,7 +108,7 @@ class _Candidate:
 class LoopFinder:
     """Finds the loops of the threads of a capture."""
 
-    def __init__(self, connection: sqlite3.Connection, kinds: Kinds, code: ProgramCode) -> None:
+    def __init__(self, connection: sqlite3.Connection, kinds: KindColumns, code: ProgramCode) -> None:
         self._connection = connection
         self._kinds = kinds
         self._code = code
@@ -117,19 +117,19 @@ class LoopFinder:
         self._is_compile = {*kinds.find_kinds({*COMPILE_FUNCTIONS, *LOAD_FUNCTIONS, *_FETCH_FUNCTIONS}).tolist()}
         self._is_send = {*kinds.find_kinds(_SEND_FUNCTIONS).tolist()}
 
-    def loops(self, thread: int, marks: Marks) -> Iterator[Rounds]:
+    def loops(self, thread: int, marks: ThreadEvents) -> Iterator[LoopRounds]:
         """Yield the loops of a thread with at least `LEAST_ROUNDS` rounds."""
         counts = np.bincount(marks.kind)
         kinds = np.flatnonzero(counts)
-        stacks = self._kinds.stack[kinds]
-        paths = self._code.find_stack_paths(stacks.tolist())
+        leaves = self._kinds.leaf[kinds]
+        paths = self._code.find_node_paths(leaves.tolist())
         self._paths = {
-            kind: paths[stack] for kind, stack in zip(kinds.tolist(), stacks.tolist(), strict=True) if stack in paths
+            kind: paths[leaf] for kind, leaf in zip(kinds.tolist(), leaves.tolist(), strict=True) if leaf in paths
         }
-        candidates: dict[LoopKey, _Candidate] = {}
+        candidates: dict[LoopKey, _LoopCandidate] = {}
         for kind, path in self._paths.items():
             for position, loop in path.loops():
-                candidate = candidates.setdefault(_build_key(path, position, loop), _Candidate(position, loop))
+                candidate = candidates.setdefault(_build_key(path, position, loop), _LoopCandidate(position, loop))
                 candidate.kinds.append(kind)
                 candidate.calls += int(counts[kind])
         longest = sorted(candidates.items(), key=lambda item: -item[1].calls)[:_MAX_LOOPS]
@@ -137,7 +137,9 @@ class LoopFinder:
             if candidate.calls >= MIN_ROUNDS and (rounds := self._find_rounds(key, thread, marks, candidate)):
                 yield rounds
 
-    def _find_rounds(self, key: LoopKey, thread: int, marks: Marks, candidate: _Candidate) -> Rounds | None:
+    def _find_rounds(
+        self, key: LoopKey, thread: int, marks: ThreadEvents, candidate: _LoopCandidate
+    ) -> LoopRounds | None:
         is_inside = np.zeros(int(np.max(marks.kind)) + 1, np.bool_)
         is_inside[candidate.kinds] = True
         inside = np.flatnonzero(is_inside[marks.kind])
@@ -164,13 +166,13 @@ class LoopFinder:
             return None
         start, end = _compute_times(marks, inside, calls[first])
         node = self._find_node(candidate, kind, unit[kind], of_round)
-        return Rounds(key, thread, node, marks.call[calls[first]][is_kept], start[is_kept], end[is_kept])
+        return LoopRounds(key, thread, node, marks.call[calls[first]][is_kept], start[is_kept], end[is_kept])
 
-    def _find_statement(self, candidate: _Candidate, kind: int) -> int:
+    def _find_statement(self, candidate: _LoopCandidate, kind: int) -> int:
         return candidate.loop.body.place(self._paths[kind].frames[candidate.position].line)
 
     def _find_beginnings(
-        self, candidate: _Candidate, kind: Integers, has_left: _Booleans, arguments: Integers
+        self, candidate: _LoopCandidate, kind: Integers, has_left: _Booleans, arguments: Integers
     ) -> tuple[_Booleans, _Booleans]:
         """Return which calls begin a round, judged by the previous call, and which calls are ambiguous."""
         pair = kind[:-1] * (int(np.max(kind)) + 1) + kind[1:]
@@ -179,9 +181,11 @@ class LoopFinder:
             self._compare_calls(candidate, before, after)
             for before, after in zip(kind[first].tolist(), kind[first + 1].tolist(), strict=True)
         ]
-        begins = np.append(True, np.array([step is _Step.NEXT for step in steps], np.bool_)[position])
-        is_ambiguous = np.append(False, np.array([step is _Step.AMBIGUOUS for step in steps], np.bool_)[position])
-        is_sent = np.append(False, np.array([step is _Step.SENT for step in steps], np.bool_)[position])
+        begins = np.append(True, np.array([step is _StepRelation.NEXT for step in steps], np.bool_)[position])
+        is_ambiguous = np.append(
+            False, np.array([step is _StepRelation.AMBIGUOUS for step in steps], np.bool_)[position]
+        )
+        is_sent = np.append(False, np.array([step is _StepRelation.SENT for step in steps], np.bool_)[position])
         is_sent &= ~has_left
         if not _is_regular(is_sent, begins):
             begins |= self._is_sent_again(is_sent, arguments)
@@ -208,23 +212,23 @@ class LoopFinder:
                 first = sent
         return found
 
-    def _is_anchored(self, candidate: _Candidate, kind: Integers, rounds: int) -> bool:
+    def _is_anchored(self, candidate: _LoopCandidate, kind: Integers, rounds: int) -> bool:
         """Return whether some call is made exactly once in each round, and so separates the rounds."""
         counts = Counter(kind.tolist())
         usual = range(int(0.9 * rounds) - 1, rounds + 1)
         return any(self._runs_once(self._paths[each], candidate) for each, count in counts.items() if count in usual)
 
-    def _runs_once(self, path: PythonPath, candidate: _Candidate) -> bool:
+    def _runs_once(self, path: PythonPath, candidate: _LoopCandidate) -> bool:
         """Return whether the program's statements on a path run exactly once in a round."""
         position, body = candidate.position, candidate.loop.body
         parts = [body.part(body.place(path.frames[position].line))]
-        for own, _ in path.own:
+        for own, _ in path.program_frames:
             if own > position and (block := path.frames[own].block):
                 parts.append(block.part(block.place(path.frames[own].line)))
         is_certain = all(part and part.is_certain and not part.is_loop and not part.repeats for part in parts)
-        return is_certain and _find_repetition(path, position + 1, len(path.frames)) is _Step.NEXT
+        return is_certain and _find_repetition(path, position + 1, len(path.frames)) is _StepRelation.NEXT
 
-    def _compare_calls(self, candidate: _Candidate, before: int, after: int) -> _Step:
+    def _compare_calls(self, candidate: _LoopCandidate, before: int, after: int) -> _StepRelation:
         """Return the relation of a call of kind `after` to a previous call of kind `before`, both in the loop."""
         paths, position, body = (self._paths[before], self._paths[after]), candidate.position, candidate.loop.body
         step = _compare_positions(paths[0].frames[position], paths[1].frames[position], body)
@@ -234,23 +238,33 @@ class LoopFinder:
         while common < min(len(path.frames) for path in paths) and len({p.frames[common].id for p in paths}) == 1:
             common += 1
         repeated = _find_repetition(paths[1], position + 1, common)
-        if repeated is _Step.AMBIGUOUS:
+        if repeated is _StepRelation.AMBIGUOUS:
             return repeated
         if common < min(len(path.frames) for path in paths):
             first, second = (path.frames[common] for path in paths)
             if first.function == second.function:
-                inner = _compare_positions(first, second, second.block) if second.block else _Step.AMBIGUOUS
-                return _Step.AMBIGUOUS if inner is _Step.NEXT and repeated is _Step.SENT else inner or _Step.SAME
-            return _Step.AMBIGUOUS if before in self._is_run else _Step.SAME  # one instruction made both calls
+                inner = _compare_positions(first, second, second.block) if second.block else _StepRelation.AMBIGUOUS
+                return (
+                    _StepRelation.AMBIGUOUS
+                    if inner is _StepRelation.NEXT and repeated is _StepRelation.SENT
+                    else inner or _StepRelation.SAME
+                )
+            return (
+                _StepRelation.AMBIGUOUS if before in self._is_run else _StepRelation.SAME
+            )  # one instruction made both calls
         if before in self._is_run:
-            return repeated if repeated is _Step.NEXT else _Step.AMBIGUOUS
+            return repeated if repeated is _StepRelation.NEXT else _StepRelation.AMBIGUOUS
         if before != after:
-            return _Step.SAME
+            return _StepRelation.SAME
         if before in self._is_send:
-            return _Step.SENT
-        return _Step.NEXT if before in self._is_compile and repeated is _Step.NEXT else _Step.AMBIGUOUS
+            return _StepRelation.SENT
+        return (
+            _StepRelation.NEXT
+            if before in self._is_compile and repeated is _StepRelation.NEXT
+            else _StepRelation.AMBIGUOUS
+        )
 
-    def _find_node(self, candidate: _Candidate, kind: Integers, unit: Integers, of_round: Integers) -> int:
+    def _find_node(self, candidate: _LoopCandidate, kind: Integers, unit: Integers, of_round: Integers) -> int:
         """Return the node of the loop's frame at the first statement that is in the most rounds."""
         rounds_of: Counter[int] = Counter(each for each, _ in {*zip(unit.tolist(), of_round.tolist(), strict=True)})
         is_loop = {each: bool((part := candidate.loop.body.part(each)) and part.is_loop) for each in rounds_of}
@@ -269,33 +283,33 @@ def _build_key(path: PythonPath, position: int, loop: SourceLoop) -> LoopKey:
     return tuple(frame.id for frame in path.frames[:position]), path.frames[position].function, loop.line
 
 
-def _compare_positions(before: CodeFrame, after: CodeFrame, block: Block) -> _Step | None:
+def _compare_positions(before: CodeFrame, after: CodeFrame, block: StatementBlock) -> _StepRelation | None:
     """Return the relation of two calls by their positions in one block; None if one instruction made both."""
     first, second = block.place(before.line), block.place(after.line)
     if first != second:
         is_back = second < first and (after.offset < before.offset or second == 0)
-        return _Step.NEXT if is_back else _Step.SAME
+        return _StepRelation.NEXT if is_back else _StepRelation.SAME
     part = block.part(first)
     if after.offset > before.offset:
-        return _Step.SAME
+        return _StepRelation.SAME
     if part and (part.is_loop or part.repeats):
-        return _Step.AMBIGUOUS
-    return None if after.offset == before.offset else _Step.NEXT
+        return _StepRelation.AMBIGUOUS
+    return None if after.offset == before.offset else _StepRelation.NEXT
 
 
-def _find_repetition(path: PythonPath, first: int, end: int) -> _Step:
+def _find_repetition(path: PythonPath, first: int, end: int) -> _StepRelation:
     """Return whether frames can repeat a call: NEXT if not, SENT in a loop of a library, else AMBIGUOUS."""
-    found = _Step.NEXT
-    own = {position for position, _ in path.own}
+    found = _StepRelation.NEXT
+    own = {position for position, _ in path.program_frames}
     for position in range(first, end):
         frame = path.frames[position]
         if frame.block is None or frame.is_generator_expression:
-            return _Step.AMBIGUOUS
+            return _StepRelation.AMBIGUOUS
         part = frame.block.part(frame.block.place(frame.line))
         if part and (part.repeats or (part.is_loop and position in own)):
-            return _Step.AMBIGUOUS
+            return _StepRelation.AMBIGUOUS
         if part and part.is_loop:
-            found = _Step.SENT
+            found = _StepRelation.SENT
     return found
 
 
@@ -318,7 +332,7 @@ def _find_rounds_with_body(
     return np.ones(count, np.bool_)
 
 
-def _compute_times(marks: Marks, inside: Integers, first: Integers) -> tuple[Integers, Integers]:
+def _compute_times(marks: ThreadEvents, inside: Integers, first: Integers) -> tuple[Integers, Integers]:
     """Return start and end of the rounds that begin with these marks. A round ends at the next, or at its last mark."""
     start = marks.start[first]
     end_index = np.append(np.searchsorted(inside, first[1:]), len(inside))

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.write.costs.activity import Activity
+from framedex.index.write.costs.activity import CaptureActivity
 from framedex.index.write.costs.allocations import read_allocator_pieces
 from framedex.index.write.costs.buffers import read_buffer_pieces
 from framedex.index.write.costs.loops import LoopKey
-from framedex.index.write.costs.pieces import FOREVER, Pieces, read_arguments, read_columns, select_peaks
-from framedex.index.write.costs.program_code import LineOf
+from framedex.index.write.costs.pieces import FOREVER, MemoryPieces, read_arguments, read_columns, select_peaks
+from framedex.index.write.costs.program_code import LineGroups
+from framedex.index.write.costs.program_runs import add_program_pieces, find_programs_of_runs
 from framedex.index.write.tree import Integers
 
 MAX_POINTS = 2_000
@@ -29,23 +33,25 @@ MAX_HELD_LINES = 20
 
 _TABLES = ("memory_devices", "memory_points", "memory_lines", "memory_failures")
 _EXHAUSTED = 8  # RESOURCE_EXHAUSTED (absl/status/status.h)
+_REQUESTED_BYTES = re.compile(r"\ballocat\w* (\d{1,18}) ?(?:B\b|bytes\b)")
 # Functions that only return the failure of an earlier call.
 _FORWARDING_FUNCTIONS = ("PJRT_Event_", "PJRT_Error_", "PJRT_Buffer_ToHostBuffer", "PJRT_Buffer_ReadyEvent")
 
 
-def write_memory(connection: sqlite3.Connection, capture: int, activity: Activity) -> None:
+def write_memory(connection: sqlite3.Connection, capture: int, activity: CaptureActivity) -> None:
     """Write the live memory of a capture's devices, replacing the stored rows."""
     delete_memory(connection, capture)
     pieces = read_allocator_pieces(connection, capture) or read_buffer_pieces(connection, capture)
     if not pieces.devices:
         return
-    line_of = LineOf.from_calls(connection, pieces.recorded_in, pieces.kind)
-    growth = Growth(activity, line_of.nodes)
+    pieces = add_program_pieces(connection, capture, pieces)
+    line_of = LineGroups.from_calls(connection, pieces.recorded_in, pieces.kind)
+    growth = MemoryGrowth(activity, line_of.nodes)
     memories = []
     for position, device in enumerate(pieces.devices):
-        memory = _Memory.from_pieces(pieces, np.flatnonzero(pieces.device == position))
+        memory = _DevicePieces.from_pieces(pieces, np.flatnonzero(pieces.device == position))
         _write_device(connection, capture, device, memory, pieces.unsized[position])
-        for is_by_way, groups in enumerate((line_of.line, line_of.way)):
+        for is_by_way, groups in enumerate((line_of.line, line_of.path)):
             _write_lines(connection, (capture, device, is_by_way), memory, groups[memory.rows], line_of, growth)
         memories.append(memory)
     _write_failures(connection, capture, pieces, memories, line_of)
@@ -61,27 +67,28 @@ def delete_memory(connection: sqlite3.Connection, capture: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Memory:
+class _DevicePieces:
     """One device's pieces, and its births and deaths in the order of time.
 
-    `rows` are the rows of its pieces. For each piece, `born` and `died` are indices of events. `had_from` and
-    `had_until` are the times between which the program had it. `size` and `made` are as in `Pieces`. For each event,
-    `time` is its time and `alive` the number of live bytes after it.
+    `rows` are the rows of its pieces. For each piece, `allocation_event` and `release_event` are indices of events.
+    `held_from` and `held_until` are the times between which the program had it. `size` and `allocated_by` are as in
+    `MemoryPieces`. For each event, `time` is its time and `live_bytes` the number of live bytes after it.
     """
 
     rows: Integers
     size: Integers
-    made: Integers
-    had_from: Integers
-    had_until: Integers
-    born: Integers
-    died: Integers
+    allocated_by: Integers
+    program: Integers
+    held_from: Integers
+    held_until: Integers
+    allocation_event: Integers
+    release_event: Integers
     time: Integers
-    alive: Integers
+    live_bytes: Integers
 
     @classmethod
-    def from_pieces(cls, pieces: Pieces, rows: Integers) -> _Memory:
-        size, born, died = pieces.size[rows], pieces.born[rows], pieces.died[rows]
+    def from_pieces(cls, pieces: MemoryPieces, rows: Integers) -> _DevicePieces:
+        size, born, died = pieces.size[rows], pieces.allocated_at[rows], pieces.released_at[rows]
         dead = np.flatnonzero(died < FOREVER)
         piece = np.concatenate([np.arange(len(rows)), dead])
         is_birth = np.arange(len(piece)) < len(rows)
@@ -93,46 +100,68 @@ class _Memory:
         deaths[dead] = position[len(rows) :]
         change = np.where(is_birth, 1, -1) * size[piece]
         return cls(
-            *(rows, size, pieces.made[rows], born, pieces.deleted[rows]),
+            *(rows, size, pieces.allocated_by[rows], pieces.program[rows], born, pieces.deleted_at[rows]),
             *(position[: len(rows)], deaths, time[order], np.cumsum(change[order])),
         )
 
     @property
     def peak_event(self) -> int:
         """Return the event after which the most bytes were alive; -1 without events."""
-        return int(np.argmax(self.alive)) if len(self.alive) else -1
+        return int(np.argmax(self.live_bytes)) if len(self.live_bytes) else -1
 
     def find_alive(self, event: int) -> Integers:
         """Return the pieces that are alive after an event, as indices into `rows`."""
-        return np.flatnonzero((self.born <= event) & (self.died > event))
+        return np.flatnonzero((self.allocation_event <= event) & (self.release_event > event))
+
+    @property
+    def is_temporary(self) -> npt.NDArray[np.bool_]:
+        """Flag the temporaries of runs."""
+        flags: npt.NDArray[np.bool_] = (self.program > 0) & (self.program != self.allocated_by)
+        return flags
 
     def find_last_event(self, time: int) -> int:
         """Return the last event at or before a time."""
         return int(np.searchsorted(self.time, time, side="right")) - 1
 
 
-def _write_device(connection: sqlite3.Connection, capture: int, device: str, memory: _Memory, unsized: int) -> None:
+def _write_device(
+    connection: sqlite3.Connection, capture: int, device: str, memory: _DevicePieces, unsized: int
+) -> None:
     peak = memory.peak_event
-    is_peak = memory.born == peak
+    is_peak = memory.allocation_event == peak
     values = (
-        int(memory.alive[peak]) if len(memory.alive) else 0,
-        int(memory.time[peak]) if len(memory.alive) else 0,
-        int(memory.made[is_peak][0]) if is_peak.any() else 0,
-        int(memory.alive[-1]) if len(memory.alive) else 0,
-        len(memory.rows),
+        int(memory.live_bytes[peak]) if len(memory.live_bytes) else 0,
+        int(memory.time[peak]) if len(memory.live_bytes) else 0,
+        int(memory.allocated_by[is_peak][0]) if is_peak.any() else 0,
+        int(memory.live_bytes[-1]) if len(memory.live_bytes) else 0,
+        int((memory.program == 0).sum()),
         unsized,
+        *_find_program(memory, peak),
     )
-    connection.execute("INSERT INTO memory_devices VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (capture, device, *values))
-    shown = _select_points(memory.alive)
+    row = (capture, device, *values)
+    connection.execute(f"INSERT INTO memory_devices VALUES ({', '.join('?' * len(row))})", row)
+    shown = _select_points(memory.live_bytes)
     connection.executemany(
         "INSERT INTO memory_points VALUES (?, ?, ?, ?, ?)",
         [
             (capture, device, point, time, alive)
             for point, (time, alive) in enumerate(
-                zip(memory.time[shown].tolist(), memory.alive[shown].tolist(), strict=True)
+                zip(memory.time[shown].tolist(), memory.live_bytes[shown].tolist(), strict=True)
             )
         ],
     )
+
+
+def _find_program(memory: _DevicePieces, event: int) -> tuple[int, int, int]:
+    """Return the temporaries and the code that are alive after an event, in bytes, and a program of the temporaries.
+
+    The program is the call that compiled the largest; 0 without one.
+    """
+    alive = memory.find_alive(event)
+    temporary = alive[memory.is_temporary[alive]]
+    code = alive[(memory.program[alive] > 0) & ~memory.is_temporary[alive]]
+    program = int(memory.program[temporary[np.argmax(memory.size[temporary])]]) if len(temporary) else 0
+    return int(memory.size[temporary].sum()), int(memory.size[code].sum()), program
 
 
 def _select_points(alive: Integers) -> Integers:
@@ -145,26 +174,28 @@ def _select_points(alive: Integers) -> Integers:
 def _write_lines(
     connection: sqlite3.Connection,
     key: tuple[int, str, int],
-    memory: _Memory,
+    memory: _DevicePieces,
     groups: Integers,
-    line_of: LineOf,
-    growth: Growth,
+    line_of: LineGroups,
+    growth: MemoryGrowth,
 ) -> None:
-    peak, end = memory.peak_event, len(memory.alive) - 1
+    peak, end = memory.peak_event, len(memory.live_bytes) - 1
     rows = []
     for group, members in _iterate_groups(groups):
-        born, died, size = memory.born[members], memory.died[members], memory.size[members]
+        born, died, size = memory.allocation_event[members], memory.release_event[members], memory.size[members]
         at_peak = (born <= peak) & (died > peak)
-        had = memory.had_from[members], memory.had_until[members]
+        had = memory.held_from[members], memory.held_until[members]
         left, rounds = growth.measure(memory.rows[members], *had, size)
+        is_buffer, is_temporary = memory.program[members] == 0, memory.is_temporary[members]
         rows.append(
             (
-                *(*key, line_of.node[group], len(members), int(size.sum())),
-                *(int(size[at_peak].sum()), int(at_peak.sum()), int(size[died > end].sum())),
-                *(_compute_peak(born, died, size), left, rounds, int(np.max(memory.made[members]))),
+                *(*key, line_of.node[group], int(is_buffer.sum()), int(size[is_buffer].sum())),
+                *(int(size[at_peak].sum()), int((at_peak & is_buffer).sum()), int(size[died > end].sum())),
+                *(_compute_peak(born, died, size), left, rounds, int(np.max(memory.allocated_by[members]))),
+                int(size[at_peak & is_temporary].sum()),
             )
         )
-    connection.executemany(f"INSERT INTO memory_lines VALUES ({', '.join('?' * 13)})", rows)
+    connection.executemany(f"INSERT INTO memory_lines VALUES ({', '.join('?' * 14)})", rows)
 
 
 def _iterate_groups(groups: Integers) -> Iterator[tuple[int, Integers]]:
@@ -184,7 +215,11 @@ def _compute_peak(born: Integers, died: Integers, size: Integers) -> int:
 
 
 def _write_failures(
-    connection: sqlite3.Connection, capture: int, pieces: Pieces, memories: Sequence[_Memory], line_of: LineOf
+    connection: sqlite3.Connection,
+    capture: int,
+    pieces: MemoryPieces,
+    memories: Sequence[_DevicePieces],
+    line_of: LineGroups,
 ) -> None:
     query = (
         "SELECT c.id, c.start, coalesce(c.arguments, 0), b.boundary = 'mock_tpu', b.name FROM call_kinds k"
@@ -201,32 +236,41 @@ def _write_failures(
     failing, position = np.unique(outer, return_inverse=True)
     query = f"SELECT kind FROM call_rows WHERE id {IN_JSON} ORDER BY id"
     (kinds,) = read_columns(connection.execute(query, (json_list(failing.tolist()),)), 1)
-    lines = LineOf.from_calls(connection, outer, kinds[position])
-    arguments = read_arguments(connection, argument[is_of_allocator == 1])
-    failed: dict[
-        int, int
-    ] = {}  # for each outermost call the row of its first failed allocation, else its first failure
+    lines = LineGroups.from_calls(connection, outer, kinds[position])
+    programs = find_programs_of_runs(connection, capture, failing)
+    # for each outermost call the row of its first failed allocation, else its first failure
+    failed: dict[int, int] = {}
     for row in np.lexsort((call, is_of_allocator == 0)).tolist():
         failed.setdefault(int(outer[row]), row)
+    rows_to_read = [failed[failure] for failure in sorted(failed)[:MAX_FAILURES]]
+    arguments = read_arguments(connection, argument[rows_to_read])
     for failure in sorted(failed)[:MAX_FAILURES]:
         row = failed[failure]
         values = arguments.get(int(argument[row]), {})
-        requested = values.get("bytes") if isinstance(values.get("bytes"), int) else None
+        requested = _find_requested_bytes(values)
         recorded_device = str(values.get("device"))
         device = recorded_device if recorded_device.isdigit() else pieces.devices[0] if len(memories) == 1 else ""
         memory = memories[pieces.devices.index(device)] if device in pieces.devices else None
         event = memory.find_last_event(int(start[row])) if memory else -1
-        alive = int(memory.alive[event]) if memory and event >= 0 else 0
+        alive = int(memory.live_bytes[event]) if memory and event >= 0 else 0
         node = lines.node[int(lines.line[row])]
         if memory is None:
-            nothing = "INSERT OR IGNORE INTO memory_devices VALUES (?, ?, 0, 0, 0, 0, 0, 0)"
+            nothing = "INSERT OR IGNORE INTO memory_devices VALUES (?, ?, 0, 0, 0, 0, 0, 0, 0, 0, 0)"
             connection.execute(nothing, (capture, device))
         connection.execute(
-            "INSERT INTO memory_failures VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (failure, capture, device, int(start[row]), node, requested, alive),
+            "INSERT INTO memory_failures VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (failure, capture, device, int(start[row]), node, requested, alive, programs.get(failure, 0)),
         )
         if memory:
             _write_held(connection, failure, memory, memory.find_alive(event), line_of)
+
+
+def _find_requested_bytes(arguments: Mapping[str, Any]) -> int | None:
+    """Return the requested bytes of a failed call, from its values or its error message; None if unknown."""
+    if isinstance(size := arguments.get("bytes"), int):
+        return size
+    match = _REQUESTED_BYTES.search(str(arguments.get("error_message", "")))
+    return None if match is None else int(match[1])
 
 
 def _find_outermost_calls(connection: sqlite3.Connection, calls: Integers) -> Integers:
@@ -244,7 +288,7 @@ def _find_outermost_calls(connection: sqlite3.Connection, calls: Integers) -> In
 
 
 def _write_held(
-    connection: sqlite3.Connection, failure: int, memory: _Memory, alive: Integers, line_of: LineOf
+    connection: sqlite3.Connection, failure: int, memory: _DevicePieces, alive: Integers, line_of: LineGroups
 ) -> None:
     groups = line_of.line[memory.rows[alive]]
     held = [
@@ -255,13 +299,13 @@ def _write_held(
     connection.executemany("INSERT INTO memory_held VALUES (?, ?, ?, ?)", held[:MAX_HELD_LINES])
 
 
-class Growth:
+class MemoryGrowth:
     """The growth of groups of pieces by the rounds of the loops around their allocations.
 
     `nodes` are the nodes of the lines that made the pieces of a capture.
     """
 
-    def __init__(self, activity: Activity, nodes: Integers) -> None:
+    def __init__(self, activity: CaptureActivity, nodes: Integers) -> None:
         self._activity = activity
         self._nodes = nodes
         self._loops = activity.find_loop_keys(nodes)

@@ -35,25 +35,27 @@ END_CALL_JOIN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
+class MemoryPieces:
     """Pieces of memory in columns; times in ns since the recording began, sizes in bytes.
 
     A piece that is handed over, such as a donated buffer's, is one row before the handover and another after it.
-    `device` is an index into `devices`. `made` is the call that allocated or received a piece. `recorded_in`, of this
-    `kind`, is the call that recorded the piece and has its stack; 0 for memory from before the recording. `died` is the
-    time of the release or handover. `deleted` is the time when the program deleted the piece, which is earlier if a run
-    still read it. `unsized` counts by device the buffers that are left out because their size is unknown.
+    `device` is an index into `devices`. `allocated_by` is the call that allocated or received a piece. `recorded_in`,
+    of this `kind`, is the call that recorded the piece and has its stack; 0 for memory from before the recording.
+    `released_at` is the time of the release or handover. `deleted_at` is the time when the program deleted the piece,
+    which is earlier if a run still read it. `program` is the call that compiled the program whose temporaries or code a
+    piece is; 0 for a buffer. `unsized` counts by device the buffers that are left out because their size is unknown.
     """
 
     devices: tuple[str, ...]
     device: Integers
     size: Integers
-    born: Integers
-    died: Integers
-    deleted: Integers
-    made: Integers
+    allocated_at: Integers
+    released_at: Integers
+    deleted_at: Integers
+    allocated_by: Integers
     recorded_in: Integers
     kind: Integers
+    program: Integers
     unsized: tuple[int, ...]
 
 

@@ -16,7 +16,7 @@ from framedex.index.file.values import read_stored_text
 from framedex.index.write.tree import Integers
 from framedex.regularfile import read_regular
 from framedex.sources.file_versions import blob_name
-from framedex.sources.python_syntax import Block, PythonScopes, Scope, SourceLoop
+from framedex.sources.python_syntax import PythonScopes, Scope, SourceLoop, StatementBlock
 
 _MAX_FILE_BYTES = 4 << 20  # the maximum size of a parsed file, bytes
 
@@ -64,7 +64,8 @@ class CodeFrame:
         return self.source.scopes.scope(self.name, self.first_line) if self.source else None
 
     @property
-    def block(self) -> Block | None:
+    def block(self) -> StatementBlock | None:
+        """The statements of the function; None if the recorded source is not available."""
         return self.scope.block if self.scope else None
 
     @property
@@ -75,15 +76,15 @@ class CodeFrame:
 
 @dataclass(frozen=True, slots=True)
 class PythonPath:
-    """The Python frames of a stack, outermost first. `own`: index and node of each frame of the program."""
+    """The Python frames of a stack, outermost first. `program_frames`: index and node of each frame of the program."""
 
     frames: tuple[CodeFrame, ...]
-    own: tuple[tuple[int, int], ...]
+    program_frames: tuple[tuple[int, int], ...]
 
     def loops(self) -> list[tuple[int, SourceLoop]]:
         """Return the program's loops around the stack, innermost first, each with the index of its frame."""
         found = []
-        for position, _ in reversed(self.own):
+        for position, _ in reversed(self.program_frames):
             frame = self.frames[position]
             if frame.scope:
                 found += [(position, loop) for loop in frame.scope.loops_around(frame.line)]
@@ -91,7 +92,7 @@ class PythonPath:
 
     def node(self, position: int) -> int:
         """Return the node of a frame of the program."""
-        return dict(self.own)[position]
+        return dict(self.program_frames)[position]
 
 
 class ProgramCode:
@@ -103,13 +104,6 @@ class ProgramCode:
         self._cells = read_cells(Path(path))
         self._frames: dict[int, CodeFrame] = {}
         self._files: dict[tuple[str, str], SourceFile] = {}
-
-    def find_stack_paths(self, stacks: Iterable[int]) -> dict[int, PythonPath]:
-        """Return the path of each stack with Python frames."""
-        query = f"SELECT s.id, {PYTHON_LEAF} FROM stacks s WHERE s.id {IN_JSON}"
-        leaf_of = dict(self._connection.execute(query, (json_list(sorted({*stacks})),)))
-        paths = self.find_node_paths(leaf_of.values())
-        return {stack: paths[leaf] for stack, leaf in leaf_of.items() if leaf in paths}
 
     def find_node_paths(self, nodes: Iterable[int]) -> dict[int, PythonPath]:
         """Return the path that ends at each node with Python frames."""
@@ -152,28 +146,28 @@ class ProgramCode:
 
 
 @dataclass(frozen=True, slots=True)
-class LineOf:
-    """Groups of calls: by `line`, and by `way`, the sequence of lines to it. `node` has a node of each group.
+class LineGroups:
+    """Groups of calls: by `line`, and by `path`, the sequence of lines to it. `node` has a node of each group.
 
     `nodes` are the nodes of the calls' lines, 0 if unknown or ambiguous.
     """
 
     line: Integers
-    way: Integers
+    path: Integers
     node: tuple[int, ...]
     nodes: Integers
 
     @classmethod
-    def from_calls(cls, connection: sqlite3.Connection, calls: Integers, kinds: Integers) -> LineOf:
+    def from_calls(cls, connection: sqlite3.Connection, calls: Integers, kinds: Integers) -> LineGroups:
         """Group these calls of these kinds. The call 0 has no line."""
         nodes = _find_line_nodes(connection, calls, kinds)
         known, position = np.unique(nodes, return_inverse=True)
-        ways = Ways(connection, known.tolist())
+        ways = LinePaths(connection, known.tolist())
         node = [0]  # group 0: the line is unknown
         number: dict[tuple[object, ...], int] = {}
         of_node = {0: (0, 0)}
         for each in sorted({*known.tolist()} - {0}):
-            way = ways.way(each)
+            way = ways.path_to(each)
             groups = []
             for key in (("line", way[:2]), ("way", way)):
                 if key not in number:
@@ -205,7 +199,7 @@ def _find_line_nodes(connection: sqlite3.Connection, calls: Integers, kinds: Int
     return nodes
 
 
-class Ways:
+class LinePaths:
     """The sequences of program lines that lead to nodes."""
 
     def __init__(self, connection: sqlite3.Connection, nodes: Iterable[int]) -> None:
@@ -221,7 +215,7 @@ class Ways:
             self._steps.update((node, (step[0], step[1], step[2])) for node, step in new.items())
             coming = {step[2] for step in new.values()} - {0} - self._steps.keys()
 
-    def way(self, node: int) -> tuple[int, ...]:
+    def path_to(self, node: int) -> tuple[int, ...]:
         """Return the sequence to a node as function, line, function, line, ...; the innermost line first."""
         found: list[int] = []
         while node in self._steps:

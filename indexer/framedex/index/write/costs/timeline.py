@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from framedex.index.file.values import to_signed
 from framedex.index.write.costs.pieces import FOREVER, OBJECTS_FROM, read_columns
 from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
 from framedex.index.write.tree import Integers
-from framedex.model import Direction
+from framedex.model import LinkEvidence, TransferDirection
 from framedex.objects.moves import MOVES
 from framedex.objects.table import load_boundary_functions, parse_address
 
@@ -25,7 +25,9 @@ UNSAFE_POINTER_FUNCTION = "PJRT_Buffer_UnsafePointer"
 """A function that returns the address of a buffer's content, after waiting for that content."""
 
 HOST_COPY_FUNCTIONS = frozenset(
-    name for name, move in MOVES.items() if move.direction is Direction.DEVICE_TO_HOST and name.startswith("PJRT_")
+    name
+    for name, move in MOVES.items()
+    if move.direction is TransferDirection.DEVICE_TO_HOST and name.startswith("PJRT_")
 )
 """Functions that copy to the host and return an event, which fires when the copy is done."""
 
@@ -38,20 +40,24 @@ _LAST_CALLS = 4096  # calls that are searched for the one that ended last
 
 
 @dataclass(frozen=True, slots=True)
-class Kinds:
-    """The kinds of calls of a capture, by their ids: function, thread, node of the program's line, and stack."""
+class KindColumns:
+    """The kinds of calls of a capture, by their ids: function, thread, node of the program's line, and stack.
+
+    `leaf` is the end of the Python stack, 0 if unknown.
+    """
 
     functions: tuple[str, ...]
     function: Integers  # index into `functions`
     thread: Integers
     node: Integers
     stack: Integers
+    leaf: Integers
 
     @classmethod
-    def read(cls, connection: sqlite3.Connection, capture: int) -> Kinds:
+    def read(cls, connection: sqlite3.Connection, capture: int) -> KindColumns:
         """Return all kinds of a capture."""
         rows = connection.execute(
-            "SELECT k.id, b.name, k.thread, coalesce(n.user_node, 0), k.stack FROM call_kinds k"
+            "SELECT k.id, b.name, k.thread, coalesce(n.user_node, 0), k.stack, coalesce(n.id, 0) FROM call_kinds k"
             " JOIN boundaries b ON b.id = k.boundary JOIN stacks s ON s.id = k.stack"
             f" LEFT JOIN nodes n ON n.id = {PYTHON_LEAF}"
             " WHERE k.capture = ?",
@@ -59,9 +65,9 @@ class Kinds:
         ).fetchall()
         names = tuple(sorted({row[1] for row in rows}))
         position = {name: index for index, name in enumerate(names)}
-        columns_of = np.zeros((4, max((row[0] for row in rows), default=0) + 1), np.int64)
-        for kind, name, thread, node, stack in rows:
-            columns_of[:, kind] = position[name], thread, node, stack
+        columns_of = np.zeros((5, max((row[0] for row in rows), default=0) + 1), np.int64)
+        for kind, name, *columns in rows:
+            columns_of[:, kind] = position[name], *columns
         return cls(names, *columns_of)
 
     def find_kinds(self, names: Iterable[str]) -> Integers:
@@ -72,10 +78,10 @@ class Kinds:
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class CallColumns:
     """Calls in columns, in order of their ids.
 
-    `start` and `end` are in ns; the end of a call that never returned is `FOREVER`. `inside` is the enclosing call, 0
+    `start` and `end` are in ns; the end of a call that never returned is `FOREVER`. `parent` is the enclosing call, 0
     if none.
     """
 
@@ -84,10 +90,10 @@ class Calls:
     start: Integers
     end: Integers
     arguments: Integers
-    inside: Integers
+    parent: Integers
 
     @classmethod
-    def read_kinds(cls, connection: sqlite3.Connection, capture: int, kinds: Integers) -> Calls:
+    def read_kinds(cls, connection: sqlite3.Connection, capture: int, kinds: Integers) -> CallColumns:
         """Return the calls of these kinds of the capture."""
         query = (
             f"SELECT {_COLUMNS} FROM captures p JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call"
@@ -96,7 +102,7 @@ class Calls:
         return cls.from_rows(connection.execute(query, (capture, json_list(kinds.tolist()))))
 
     @classmethod
-    def from_rows(cls, rows: Iterable[tuple[int, ...]]) -> Calls:
+    def from_rows(cls, rows: Iterable[tuple[int, ...]]) -> CallColumns:
         """Return calls from rows of `_COLUMNS`."""
         identifier, kind, start, duration, *rest = read_columns(rows, 6)
         return cls(identifier, kind, start, np.where(duration < 0, FOREVER, start + duration), *rest)
@@ -104,8 +110,8 @@ class Calls:
     def __len__(self) -> int:
         return len(self.id)
 
-    def __getitem__(self, rows: Integers) -> Calls:
-        return Calls(*(getattr(self, name)[rows] for name in self.__slots__))
+    def __getitem__(self, rows: Integers) -> CallColumns:
+        return CallColumns(*(getattr(self, name)[rows] for name in self.__slots__))
 
     def find_rows(self, calls: Integers) -> Integers:
         """Return the rows of calls in the columns; -1 if missing."""
@@ -115,22 +121,48 @@ class Calls:
         return np.where(self.id[places] == calls, places, -1)
 
 
-@dataclass(frozen=True, slots=True)
-class Events:
-    """Events of a capture that a call made, ordered by the call that `made` them, then by the time of firing.
+def assign_requested_calls(
+    connection: sqlite3.Connection, capture: int, kinds: KindColumns, calls: CallColumns
+) -> tuple[KindColumns, CallColumns]:
+    """Assign compilations on threads without Python to the threads that waited for them, as kinds of their own.
 
-    `fired` is the time when the owner of a callback noticed the firing: `FOREVER` without a callback.
+    Since jaxlib 0.10 a thread without Python compiles, while the thread that requested it waits.
+    """
+    rows = connection.execute(
+        "SELECT l.call, l.thread, coalesce(n.user_node, 0), n.id FROM captures p"
+        " JOIN call_links l ON l.call BETWEEN p.first_call AND p.last_call JOIN nodes n ON n.id = l.node"
+        " WHERE p.id = ? AND l.how = ? ORDER BY l.call",
+        (capture, LinkEvidence.HANDED_OVER.value),
+    )
+    call, *requesters = read_columns(rows, 4)
+    row = calls.find_rows(call)
+    is_compilation = (row >= 0) & np.isin(calls.kind[row], kinds.find_kinds(COMPILE_FUNCTIONS | LOAD_FUNCTIONS))
+    row, function = row[is_compilation], kinds.function[calls.kind[row[is_compilation]]]
+    thread, node, leaf = (column[is_compilation] for column in requesters)
+    added = np.stack([function, thread, node, np.zeros(len(row), np.int64), leaf])
+    known, position = np.unique(added, axis=1, return_inverse=True)
+    kind = calls.kind.copy()
+    kind[row] = len(kinds.function) + position
+    columns = (kinds.function, kinds.thread, kinds.node, kinds.stack, kinds.leaf)
+    return KindColumns(kinds.functions, *map(np.append, columns, known)), replace(calls, kind=kind)
+
+
+@dataclass(frozen=True, slots=True)
+class EventColumns:
+    """Events of a capture that a call made, ordered by the call that `created_by` them, then by the time of firing.
+
+    `fired_at` is the time when the owner of a callback noticed the firing: `FOREVER` without a callback.
     """
 
     address: Integers
-    born: Integers
-    made: Integers
-    fired: Integers
+    created_at: Integers
+    created_by: Integers
+    fired_at: Integers
     noticed_in: Integers
     """The call that destroyed the event: in jaxlib, the call that notices the firing."""
 
     @classmethod
-    def read(cls, connection: sqlite3.Connection, capture: int) -> Events:
+    def read(cls, connection: sqlite3.Connection, capture: int) -> EventColumns:
         """Return all events of a capture that a call made."""
         query = (
             f"SELECT o.address, o.born, o.created_call, coalesce({_START}, ?1) AS fired, coalesce(c.id, 0)"
@@ -141,7 +173,7 @@ class Events:
 
     def find_event_ranges(self, calls: Integers) -> tuple[Integers, Integers]:
         """Return for each call the index of its first event, and the index after its last event."""
-        return np.searchsorted(self.made, calls), np.searchsorted(self.made, calls, side="right")
+        return np.searchsorted(self.created_by, calls), np.searchsorted(self.created_by, calls, side="right")
 
     def find_last_events(self, calls: Integers) -> Integers:
         """Return for each call the index of its event that fired last; -1 without events."""
@@ -150,7 +182,7 @@ class Events:
 
     def find_fired_times(self, calls: Integers) -> Integers:
         """Return for each call the time when all its events had fired; -1 without events."""
-        return np.append(self.fired, -1)[self.find_last_events(calls)]
+        return np.append(self.fired_at, -1)[self.find_last_events(calls)]
 
 
 def find_objects_at(addresses: Integers, born: Integers, wanted_addresses: Integers, times: Integers) -> Integers:
@@ -167,17 +199,17 @@ def find_objects_at(addresses: Integers, born: Integers, wanted_addresses: Integ
     return found[count:]
 
 
-def read_event_addresses(connection: sqlite3.Connection, calls: Calls) -> Integers:
+def read_event_addresses(connection: sqlite3.Connection, calls: CallColumns) -> Integers:
     """Return the event addresses in calls of `PJRT_Event_...`; 0 if missing."""
     return _read_addresses(connection, calls, _EVENT_ADDRESS)
 
 
-def read_buffer_addresses(connection: sqlite3.Connection, calls: Calls) -> Integers:
+def read_buffer_addresses(connection: sqlite3.Connection, calls: CallColumns) -> Integers:
     """Return the buffer addresses in calls; 0 if missing."""
     return _read_addresses(connection, calls, _BUFFER)
 
 
-def _read_addresses(connection: sqlite3.Connection, calls: Calls, pattern: re.Pattern[str]) -> Integers:
+def _read_addresses(connection: sqlite3.Connection, calls: CallColumns, pattern: re.Pattern[str]) -> Integers:
     known, position = np.unique(calls.arguments, return_inverse=True)
     rows = connection.execute(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", (json_list(known.tolist()),))
     found = {number: match[1] for number, text in rows if (match := pattern.search(text)) is not None}
@@ -189,14 +221,14 @@ def find_data_functions() -> frozenset[str]:
     """Return the C API functions that move data or allocate memory for it, but do not compile or run programs."""
     functions = load_boundary_functions().items()
     holders = ("event", "buffer")
-    works = {name for name, each in functions if each.works and any(made.type in holders for made in each.results)}
+    works = {name for name, each in functions if each.does_work and any(made.type in holders for made in each.results)}
     return frozenset(works - COMPILE_FUNCTIONS - LOAD_FUNCTIONS - {EXECUTE_FUNCTION})
 
 
-class Threads:
+class ThreadCalls:
     """The next and the previous call of a thread, among all calls of a capture."""
 
-    def __init__(self, connection: sqlite3.Connection, capture: int, kinds: Kinds) -> None:
+    def __init__(self, connection: sqlite3.Connection, capture: int, kinds: KindColumns) -> None:
         self._connection = connection
         self._kinds = kinds
         query = "SELECT coalesce(first_call, 0), coalesce(last_call, -1) FROM captures WHERE id = ?"
@@ -206,7 +238,7 @@ class Threads:
             " WHERE k.capture = ? GROUP BY k.thread"
         )
         self._spans = {thread: span for thread, *span in connection.execute(query, (capture,))}
-        self._far: dict[tuple[int, int, int], tuple[int, ...]] = {}
+        self._distant_calls: dict[tuple[int, int, int], tuple[int, ...]] = {}
 
     def read_end(self) -> int:
         """Return the latest end time of the last calls, in ns."""
@@ -219,20 +251,20 @@ class Threads:
         found = self._connection.execute(f"SELECT {_START} FROM call_rows c WHERE id = ?", (self.first,)).fetchone()
         return int(found[0]) if found else 0
 
-    def find_next_calls(self, calls: Calls) -> Calls:
+    def find_next_calls(self, calls: CallColumns) -> CallColumns:
         """Return for each call the next call on its thread after it returned; its id is 0 if there is none."""
         threads = self._kinds.thread[calls.kind]
         queries = zip(calls.id.tolist(), threads.tolist(), calls.end.tolist(), strict=True)
-        return Calls.from_rows(self._find_nearest(call, thread, 1, end) for call, thread, end in queries)
+        return CallColumns.from_rows(self._find_nearest(call, thread, 1, end) for call, thread, end in queries)
 
-    def find_previous_calls(self, calls: Integers, threads: Integers) -> Calls:
+    def find_previous_calls(self, calls: Integers, threads: Integers) -> CallColumns:
         """Return for each call the previous call on the given thread; its id is 0 if there is none."""
         queries = zip(calls.tolist(), threads.tolist(), strict=True)
-        return Calls.from_rows(self._find_nearest(call, thread, -1) for call, thread in queries)
+        return CallColumns.from_rows(self._find_nearest(call, thread, -1) for call, thread in queries)
 
     def _find_nearest(self, call: int, thread: int, step: int, since: int = 0) -> tuple[int, ...]:
         """Return `_COLUMNS` of a thread's nearest call in the direction `step` that began at or after `since`."""
-        if (found := self._far.get((call, thread, step))) is not None:
+        if (found := self._distant_calls.get((call, thread, step))) is not None:
             return found
         first, last = self._spans.get(thread, (0, -1))
         bounds, order = ((call + 1, last), "ASC") if step > 0 else ((first, call - 1), "DESC")
@@ -243,5 +275,5 @@ class Threads:
         row = None if since == FOREVER else self._connection.execute(query, (*bounds, thread, since)).fetchone()
         found = row or (0,) * 6
         if abs(found[0] - call) > _CACHED_DISTANCE:
-            self._far[call, thread, step] = found
+            self._distant_calls[call, thread, step] = found
         return found

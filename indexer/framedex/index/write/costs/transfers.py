@@ -18,8 +18,8 @@ from framedex.index.write.calls import NULL, CallWriter
 from framedex.index.write.costs.pieces import MAX_BYTES
 from framedex.index.write.records import CaptureRecord
 from framedex.index.write.tree import Integers
-from framedex.model import CallBatch, Direction
-from framedex.objects.moves import MOVES, Move
+from framedex.model import CallBatch, TransferDirection
+from framedex.objects.moves import MOVES, FunctionTransfer
 
 _ALLOCATE = "DeviceMemory::Allocate"  # of the mock TPU
 _SIZE_QUERY = '"dst": null'  # the arguments of a `PJRT_Buffer_ToHostBuffer` that only queries the size
@@ -37,7 +37,7 @@ class TransferWriter:
         self._capture = capture
         self._first = first
         self._record = record
-        self._moves: list[Move | None] = []  # of each kind of the stream; None: not a transfer
+        self._moves: list[FunctionTransfer | None] = []  # of each kind of the stream; None: not a transfer
         self._allocates: list[bool] = []  # of each kind of the stream
         # For the mock TPU's allocations in the last two batches: the enclosing call, and the arguments.
         self._allocations = [np.empty((2, 0), np.int64)] * 2
@@ -66,7 +66,7 @@ class TransferWriter:
         changed = batch.changed.reshape(-1, 4)
         changed = changed[moves[changed[:, 1]]]  # returned after they were written
         self._add_calls(
-            _Calls(
+            _CallColumns(
                 row=np.concatenate([batch.first + rows, changed[:, 0]]),
                 stream_kind=np.concatenate([batch.kind[rows], changed[:, 1]]),
                 kind=np.concatenate([kinds[rows], [calls.find_kind_id(kind) for kind in changed[:, 1].tolist()]]),
@@ -77,7 +77,7 @@ class TransferWriter:
         )
         self._add_sizes_of_copies(batch, calls)
 
-    def _add_calls(self, found: _Calls, calls: CallWriter) -> None:
+    def _add_calls(self, found: _CallColumns, calls: CallWriter) -> None:
         if not len(found.row):
             return
         numbers, of_call = np.unique(found.argument, return_inverse=True)
@@ -100,7 +100,7 @@ class TransferWriter:
             )
 
     def _add_to_kind(
-        self, kind: int, move: Move, sums: tuple[int, int, int, int], first_and_latest: tuple[int, int]
+        self, kind: int, move: FunctionTransfer, sums: tuple[int, int, int, int], first_and_latest: tuple[int, int]
     ) -> None:
         if kind not in self._known_kinds:
             self._known_kinds.add(kind)
@@ -110,7 +110,7 @@ class TransferWriter:
             self._connection.execute(
                 "INSERT INTO transfers(kind, capture, direction, how, is_implicit, calls, duration, sized, bytes,"
                 " first_call, latest_call) VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?)",
-                (kind, self._capture, move.direction.value, way.how, way.is_implicit, *first_and_latest),
+                (kind, self._capture, move.direction.value, way.description, way.is_implicit, *first_and_latest),
             )
         self._connection.execute(_ADD_TO_TRANSFER, (kind, *sums, *first_and_latest))
 
@@ -152,7 +152,7 @@ class TransferWriter:
 
 
 @dataclass(frozen=True, slots=True)
-class _Calls:
+class _CallColumns:
     """Calls in columns: rows of the capture's calls, their kinds in the stream and in the index, durations in ns."""
 
     row: Integers
@@ -180,15 +180,15 @@ OPERAND = "operand of a call"
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class TransferCause:
     """The cause of a transfer in terms of the program (empty: unknown), and whether JAX counts it as implicit."""
 
-    how: str
+    description: str
     is_implicit: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _Frame:
+class _PythonFunction:
     """A Python function by its qualified name."""
 
     name: str
@@ -204,10 +204,10 @@ _FOLDERS = ("/jax/_src/", "/jax/experimental/", "/jax/interpreters/")
 
 # The functions in which jax._src.api makes a transfer explicit for the guard (`explicit_device_put_scope`).
 _EXPLICIT_FUNCTIONS = {
-    Direction.HOST_TO_DEVICE: frozenset({"device_put", "device_put_sharded", "device_put_replicated"}),
-    Direction.DEVICE_TO_HOST: frozenset({"device_get"}),
+    TransferDirection.HOST_TO_DEVICE: frozenset({"device_put", "device_put_sharded", "device_put_replicated"}),
+    TransferDirection.DEVICE_TO_HOST: frozenset({"device_get"}),
 }
-_EXPLICIT_FUNCTIONS[Direction.DEVICE_TO_DEVICE] = _EXPLICIT_FUNCTIONS[Direction.HOST_TO_DEVICE]
+_EXPLICIT_FUNCTIONS[TransferDirection.DEVICE_TO_DEVICE] = _EXPLICIT_FUNCTIONS[TransferDirection.HOST_TO_DEVICE]
 
 # Wrappers between the program and the function that it called.
 _WRAPPERS = frozenset({"api_boundary", "annotate_function", "concrete_or_error", "profiler_annotate"})
@@ -243,17 +243,17 @@ _EXPRESSIONS = {
 }
 
 
-def find_cause(connection: sqlite3.Connection, stack: int, direction: Direction) -> Way:
+def find_cause(connection: sqlite3.Connection, stack: int, direction: TransferDirection) -> TransferCause:
     """Return the cause of the transfers with this stack.
 
-    Frames outside of the line count for the guard, because it is per thread.
+    The guard is per thread, so frames outside of the line matter too.
     """
     frames = list(_read_python_frames(connection, stack))
     is_asked_for = any(frame.name in _EXPLICIT_FUNCTIONS[direction] and frame.is_of_jax for frame in frames)
-    return Way(_describe_cause(frames, direction), bool(frames) and not is_asked_for)
+    return TransferCause(_describe_cause(frames, direction), bool(frames) and not is_asked_for)
 
 
-def _read_python_frames(connection: sqlite3.Connection, stack: int) -> Iterator[_Frame]:
+def _read_python_frames(connection: sqlite3.Connection, stack: int) -> Iterator[_PythonFunction]:
     """Return the Python frames of a stack, outermost first."""
     rows = connection.execute(
         "WITH RECURSIVE up(node, depth, is_inside) AS ("
@@ -266,10 +266,10 @@ def _read_python_frames(connection: sqlite3.Connection, stack: int) -> Iterator[
         " WHERE fn.language = 'python' ORDER BY up.depth",
         (stack,),
     )
-    return (_Frame(name, path, bool(is_inside)) for name, path, is_inside in rows)
+    return (_PythonFunction(name, path, bool(is_inside)) for name, path, is_inside in rows)
 
 
-def _describe_cause(frames: list[_Frame], direction: Direction) -> str:
+def _describe_cause(frames: list[_PythonFunction], direction: TransferDirection) -> str:
     """Return the function of JAX that the line called, directly or through installed packages.
 
     If no frame is the program's own, the line is the innermost Python line, and JAX's own frames are around it.
@@ -284,4 +284,4 @@ def _describe_cause(frames: list[_Frame], direction: Direction) -> str:
                 return OPERAND
             of_class, _, name = called.rpartition(".")
             return f"at[].{name}" if of_class == "_IndexUpdateRef" else _EXPRESSIONS.get(name, name)
-    return "" if direction is Direction.DEVICE_TO_HOST else OPERAND
+    return "" if direction is TransferDirection.DEVICE_TO_HOST else OPERAND

@@ -22,10 +22,10 @@ from framedex.index.write.costs.timeline import (
     ON_READY_FUNCTION,
     READY_EVENT_FUNCTION,
     UNSAFE_POINTER_FUNCTION,
-    Calls,
-    Events,
-    Kinds,
-    Threads,
+    CallColumns,
+    EventColumns,
+    KindColumns,
+    ThreadCalls,
     find_data_functions,
     find_objects_at,
     read_buffer_addresses,
@@ -33,15 +33,15 @@ from framedex.index.write.costs.timeline import (
 )
 from framedex.index.write.programs import EXECUTE_FUNCTION
 from framedex.index.write.tree import Integers
-from framedex.model.costs import WaitHow
+from framedex.model.costs import WaitReason
 
 Booleans = npt.NDArray[np.bool_]
 
 MIN_BLOCKING_CALL_NS = 1_000_000
 """The minimum duration (ns) at which a call that also works counts as a blocking call."""
 
-WAIT_HOWS = tuple(WaitHow)
-_READY, _COPY, _RUN = (WAIT_HOWS.index(how) for how in (WaitHow.READY, WaitHow.COPY, WaitHow.RUN))
+WAIT_HOWS = tuple(WaitReason)
+_READY, _COPY, _RUN = (WAIT_HOWS.index(how) for how in (WaitReason.READY, WaitReason.COPY, WaitReason.RUN))
 
 _MAX_CALLS_ON_LINE = 32  # calls of a line that are searched for the gap in which its event fired
 _MAX_DELAY_DIVISOR = 2  # a thread may notice the end of a wait late, by up to half of the waiting time
@@ -56,26 +56,26 @@ _READ_FUNCTIONS = "fn.name = 'ArrayImpl._value' AND fn.language = 'python'"
 
 
 @dataclass(frozen=True, slots=True)
-class Blocked:
+class WaitColumns:
     """Waits of threads, in columns, in order of `call`.
 
-    `call` is the call in or after which the thread was blocked. `how` is an index into `WAIT_HOWS`. `start` and
-    `end` are in ns. `in_call` is the part of the wait that was inside the call. If `is_unsure`, the time when the
+    `call` is the call in or after which the thread was blocked. `reason` is an index into `WAIT_HOWS`. `start` and
+    `end` are in ns. `time_in_call` is the part of the wait that was inside the call. If `is_unsure`, the time when the
     awaited data was ready is not recorded, and the wait ends with the thread's next call. If `is_unended`, the end of
     the wait is not recorded: it lasts at least until the last recorded call.
     """
 
     call: Integers
     kind: Integers
-    how: Integers
+    reason: Integers
     start: Integers
     end: Integers
-    in_call: Integers
+    time_in_call: Integers
     is_unsure: Booleans
     is_unended: Booleans
 
     @classmethod
-    def merge(cls, parts: list[Blocked]) -> Blocked:
+    def merge(cls, parts: list[WaitColumns]) -> WaitColumns:
         """Merge waits: of several waits after one call, keep the one that ended last."""
         whole = cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__))
         order = np.lexsort((whole.end, whole.call))
@@ -85,38 +85,43 @@ class Blocked:
     def __len__(self) -> int:
         return len(self.call)
 
-    def __getitem__(self, rows: Integers) -> Blocked:
-        return Blocked(*(getattr(self, name)[rows] for name in self.__slots__))
+    def __getitem__(self, rows: Integers) -> WaitColumns:
+        return WaitColumns(*(getattr(self, name)[rows] for name in self.__slots__))
 
 
 def find_waits(
-    connection: sqlite3.Connection, capture: int, calls: Calls, kinds: Kinds, events: Events, threads: Threads
-) -> Blocked:
+    connection: sqlite3.Connection,
+    capture: int,
+    calls: CallColumns,
+    kinds: KindColumns,
+    events: EventColumns,
+    threads: ThreadCalls,
+) -> WaitColumns:
     """Return the waits of a capture's threads; `calls` must include all calls of the needed functions."""
     if not len(calls):
-        return Blocked(*(np.zeros(0, np.int64),) * 6, *(np.zeros(0, np.bool_),) * 2)
+        return WaitColumns(*(np.zeros(0, np.int64),) * 6, *(np.zeros(0, np.bool_),) * 2)
     is_python = kinds.node[calls.kind] > 0
-    finder = _Finder(connection, capture, calls, kinds, events, threads)
-    return Blocked.merge(
+    finder = _WaitFinder(connection, capture, calls, kinds, events, threads)
+    return WaitColumns.merge(
         [finder.find_after_callbacks(is_python), finder.find_in_calls(is_python), finder.find_in_runs(is_python)]
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Finder:
+class _WaitFinder:
     connection: sqlite3.Connection
     capture: int
-    calls: Calls
-    kinds: Kinds
-    events: Events
-    threads: Threads
+    calls: CallColumns
+    kinds: KindColumns
+    events: EventColumns
+    threads: ThreadCalls
 
     def _is_call_of(self, *names: str) -> Booleans:
         return np.isin(self.calls.kind, self.kinds.find_kinds(names))
 
     # Blocked in a call
 
-    def find_in_calls(self, is_python: Booleans) -> Blocked:
+    def find_in_calls(self, is_python: Booleans) -> WaitColumns:
         """Return the waits in calls: `PJRT_Event_Await` of any duration, other calls from `MIN_BLOCKING_CALL_NS` on."""
         duration = self._compute_durations()
         is_copy = self._is_call_of(*HOST_COPY_FUNCTIONS)
@@ -133,17 +138,17 @@ class _Finder:
         found = np.zeros(len(rows), np.bool_)
         places = np.flatnonzero(is_await[rows])
         event = self._find_events(self.calls[rows[places]])
-        maker = self._find_makers(event)
+        maker = self._find_creating_calls(event)
         found[places] = (maker >= 0) & self._is_call_of(*HOST_COPY_FUNCTIONS)[maker]
         return found
 
-    def _find_makers(self, events: Integers) -> Integers:
+    def _find_creating_calls(self, events: Integers) -> Integers:
         """Return the rows of the calls that made these events; -1: unknown."""
-        return self.calls.find_rows(np.append(self.events.made, -1)[events])
+        return self.calls.find_rows(np.append(self.events.created_by, -1)[events])
 
-    def _find_events(self, calls: Calls) -> Integers:
+    def _find_events(self, calls: CallColumns) -> Integers:
         addresses = read_event_addresses(self.connection, calls)
-        return find_objects_at(self.events.address, self.events.born, addresses, calls.start)
+        return find_objects_at(self.events.address, self.events.created_at, addresses, calls.start)
 
     def _compute_durations(self) -> Integers:
         """Return the durations of the calls. A call that never returned lasts until the last recorded call returned."""
@@ -152,14 +157,14 @@ class _Finder:
             np.where(self.calls.end < FOREVER, self.calls.end, np.maximum(ended, self.calls.start)) - self.calls.start
         )
 
-    def _build_waits(self, rows: Integers, how: Integers, length: Integers) -> Blocked:
+    def _build_waits(self, rows: Integers, how: Integers, length: Integers) -> WaitColumns:
         start = self.calls.start[rows]
         is_unsure = np.zeros(len(rows), np.bool_)
         is_unended = self.calls.end[rows] == FOREVER
         of_calls = self.calls.id[rows], self.calls.kind[rows]
-        return Blocked(*of_calls, how, start, start + length, length, is_unsure, is_unended)
+        return WaitColumns(*of_calls, how, start, start + length, length, is_unsure, is_unended)
 
-    def find_in_runs(self, is_python: Booleans) -> Blocked:
+    def find_in_runs(self, is_python: Booleans) -> WaitColumns:
         """Return the waits in runs that ended within their call, never returned, or waited for an earlier run."""
         duration = self._compute_durations()
         is_run = self._is_call_of(EXECUTE_FUNCTION)
@@ -209,17 +214,17 @@ class _Finder:
 
     # Blocked after a call, until an event fired
 
-    def find_after_callbacks(self, is_python: Booleans) -> Blocked:
+    def find_after_callbacks(self, is_python: Booleans) -> WaitColumns:
         """Return the waits after calls that registered a callback for an event."""
         rows = np.flatnonzero(self._is_call_of(ON_READY_FUNCTION) & is_python)
         event = self._find_events(self.calls[rows])
-        maker = self._find_makers(event)
+        maker = self._find_creating_calls(event)
         of_interest = np.flatnonzero((maker >= 0) & self._is_call_of(*HOST_COPY_FUNCTIONS, READY_EVENT_FUNCTION)[maker])
         of_interest = of_interest[self._is_queried_by_maker(rows[of_interest], maker[of_interest])]
         pending = self._find_pending(rows[of_interest], event[of_interest], maker[of_interest])
         is_query = np.isin(self.kinds.stack[pending.calls.kind], self._find_stacks_through(_QUERY_FUNCTIONS))
         waiting, querying = pending[np.flatnonzero(~is_query)], pending[np.flatnonzero(is_query)]
-        return Blocked.merge(
+        return WaitColumns.merge(
             [
                 self._find_waits_on_line(waiting, is_query=False),
                 self._find_waits_on_line(querying, is_query=True),
@@ -245,18 +250,18 @@ class _Finder:
         found: Booleans = is_other & (thread[rows] == thread[makers])
         return found
 
-    def _find_pending(self, rows: Integers, event: Integers, maker: Integers) -> _Pending:
+    def _find_pending(self, rows: Integers, event: Integers, maker: Integers) -> _PendingCalls:
         """Return the calls whose event had not fired yet."""
         is_copy = self._is_call_of(*HOST_COPY_FUNCTIONS)[maker]
         result = self._find_last_events_of_results(maker)
-        ready = np.append(self.events.fired, -1)[result]
-        fired = np.where(is_copy, self.events.fired[event], ready)
+        ready = np.append(self.events.fired_at, -1)[result]
+        fired = np.where(is_copy, self.events.fired_at[event], ready)
         end = self.calls.end[rows]
         # For a copy, its source has to be ready first.
         is_of_source = ~is_copy | ((ready > end) & (ready <= fired))
         waited = np.flatnonzero((fired < 0) | (fired > end))
         noticed_in = np.append(self.events.noticed_in, 0)[np.where(is_of_source, result, event)]
-        return _Pending(
+        return _PendingCalls(
             self.calls[rows[waited]],
             np.where(is_copy, _COPY, _READY)[waited],
             np.where(is_of_source, ready, fired)[waited],
@@ -288,7 +293,7 @@ class _Finder:
         )
         return read_columns(self.connection.execute(query), 1)[0]
 
-    def _find_waits_on_line(self, pending: _Pending, *, is_query: bool) -> Blocked:
+    def _find_waits_on_line(self, pending: _PendingCalls, *, is_query: bool) -> WaitColumns:
         """Return the waits on the line that registered the callback: the gap in which the event fired.
 
         The gap is between two calls of that line. If the event was noticed only after the thread had left the line, or
@@ -297,7 +302,7 @@ class _Finder:
         """
         ended = self.threads.read_end()
         line = self.kinds.node[pending.calls.kind]
-        is_known = (pending.ready >= 0) & (pending.ready < FOREVER)
+        is_known = (pending.ready_at >= 0) & (pending.ready_at < FOREVER)
         found = np.zeros((4, len(pending)), np.int64)  # the call, its kind, its start and its end
         longest = np.zeros(len(pending), np.int64)
         is_unended = np.zeros(len(pending), np.bool_)
@@ -307,18 +312,18 @@ class _Finder:
                 break
             next_calls = self.threads.find_next_calls(last)
             is_last = next_calls.id == 0
-            until = np.where(is_last, np.where(is_known[active], pending.fired[active], ended), next_calls.start)
-            is_ready = is_known[active] & (pending.ready[active] <= until)
-            until = np.where(is_ready, np.minimum(pending.fired[active], until), until)
+            until = np.where(is_last, np.where(is_known[active], pending.fired_at[active], ended), next_calls.start)
+            is_ready = is_known[active] & (pending.ready_at[active] <= until)
+            until = np.where(is_ready, np.minimum(pending.fired_at[active], until), until)
             length = np.where(is_ready & is_query & (step == 0), 0, until - last.end)
-            is_open = is_last & (pending.ready[active] == FOREVER)
+            is_open = is_last & (pending.ready_at[active] == FOREVER)
             is_better = is_ready | is_open | (length > longest[active])
             longest[active[is_better]] = length[is_better]
             is_unended[active[is_better]] = is_open[is_better]
             found[:, active[is_better]] = np.stack([last.id, last.kind, last.end, until])[:, is_better]
             has_left = ~is_ready & (is_last | (self.kinds.node[next_calls.kind] != line[active]))
             if is_query:
-                late = pending.fired[active] - found[3, active]
+                late = pending.fired_at[active] - found[3, active]
                 is_late = is_known[active] & (late <= longest[active] // _MAX_DELAY_DIVISOR)
                 longest[active[has_left & ~is_late]] = 0
             is_active = ~is_ready & ~has_left
@@ -329,19 +334,19 @@ class _Finder:
         call, kind, start, end = found[:, kept]
         is_unsure = ~is_known[kept] & ~is_unended[kept]
         zeros = np.zeros(len(kept), np.int64)
-        return Blocked(call, kind, pending.how[kept], start, end, zeros, is_unsure, is_unended[kept])
+        return WaitColumns(call, kind, pending.reason[kept], start, end, zeros, is_unsure, is_unended[kept])
 
-    def _find_waits_at_reads(self, pending: _Pending) -> Blocked:
+    def _find_waits_at_reads(self, pending: _PendingCalls) -> WaitColumns:
         """Return the waits on lines that read a value after another line had started its copy.
 
         The wait is the longest gap after a call of the reading code, among the thread's last calls before the firing
         was noticed. The thread may have continued by then.
         """
-        known = pending[np.flatnonzero((pending.ready >= 0) & (pending.ready < FOREVER))]
+        known = pending[np.flatnonzero((pending.ready_at >= 0) & (pending.ready_at < FOREVER))]
         thread, line = self.kinds.thread[known.calls.kind], self.kinds.node[known.calls.kind]
         readers = self._find_stacks_through(_READ_FUNCTIONS)
         found = np.zeros((4, len(known)), np.int64)  # the call, its kind, its start and its end
-        active, until = np.arange(len(known)), known.fired.copy()
+        active, until = np.arange(len(known)), known.fired_at.copy()
         before = known.noticed_in
         for _ in range(_MAX_CALLS_ON_LINE):
             if not len(active):
@@ -356,25 +361,25 @@ class _Finder:
         kept = np.flatnonzero(found[3] > found[2])
         zeros, sure = np.zeros(len(kept), np.int64), np.zeros(len(kept), np.bool_)
         call, kind, start, end = found[:, kept]
-        return Blocked(call, kind, known.how[kept], start, end, zeros, sure, sure)
+        return WaitColumns(call, kind, known.reason[kept], start, end, zeros, sure, sure)
 
 
 @dataclass(frozen=True, slots=True)
-class _Pending:
+class _PendingCalls:
     """Calls that registered a callback for an event that had not fired, in columns.
 
-    `ready` is the earliest time at which the awaited data can have been ready: its source was ready, as the call
-    `noticed_in` noticed. At `fired`, the data was ready. `FOREVER`: never, -1: unknown.
+    `ready_at` is the earliest time at which the awaited data can have been ready: its source was ready, as the call
+    `noticed_in` noticed. At `fired_at`, the data was ready. `FOREVER`: never, -1: unknown.
     """
 
-    calls: Calls
-    how: Integers
-    ready: Integers
-    fired: Integers
+    calls: CallColumns
+    reason: Integers
+    ready_at: Integers
+    fired_at: Integers
     noticed_in: Integers
 
     def __len__(self) -> int:
-        return len(self.how)
+        return len(self.reason)
 
-    def __getitem__(self, rows: Integers) -> _Pending:
-        return _Pending(*(getattr(self, name)[rows] for name in self.__slots__))
+    def __getitem__(self, rows: Integers) -> _PendingCalls:
+        return _PendingCalls(*(getattr(self, name)[rows] for name in self.__slots__))

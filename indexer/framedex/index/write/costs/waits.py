@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framedex.index.write.costs.activity import TRANSFER_FUNCTIONS, Activity
-from framedex.index.write.costs.loops import Rounds
+from framedex.index.write.costs.activity import TRANSFER_FUNCTIONS, CaptureActivity
+from framedex.index.write.costs.loops import LoopRounds
 from framedex.index.write.costs.pieces import FOREVER, select_peaks
-from framedex.index.write.costs.program_code import Ways
-from framedex.index.write.costs.timeline import Kinds
-from framedex.index.write.costs.wait_detection import WAIT_HOWS, Blocked
+from framedex.index.write.costs.program_code import LinePaths
+from framedex.index.write.costs.timeline import KindColumns
+from framedex.index.write.costs.wait_detection import WAIT_HOWS, WaitColumns
 from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
 from framedex.index.write.tree import Integers
 
@@ -30,7 +30,7 @@ _MIN_SHARE_DIVISOR = 100  # the minimum time of a loop: a hundredth of its threa
 _TABLES = ("wait_totals", "waits", "loops", "loop_steps")
 
 
-def write_waits(connection: sqlite3.Connection, capture: int, activity: Activity) -> None:
+def write_waits(connection: sqlite3.Connection, capture: int, activity: CaptureActivity) -> None:
     """Write the waits and loops of a capture's threads, replacing the stored rows."""
     delete_waits(connection, capture)
     if not len(activity.calls):
@@ -46,7 +46,7 @@ def delete_waits(connection: sqlite3.Connection, capture: int) -> None:
         connection.execute(f"DELETE FROM {table} WHERE capture = ?", (capture,))
 
 
-def _write_totals(connection: sqlite3.Connection, capture: int, activity: Activity) -> None:
+def _write_totals(connection: sqlite3.Connection, capture: int, activity: CaptureActivity) -> None:
     """Write the recorded duration, and the part in which a program was running: from a run's call to its event."""
     calls, kinds, events, threads = activity.calls, activity.kinds, activity.events, activity.threads
     runs = calls[np.flatnonzero(np.isin(calls.kind, kinds.find_kinds({EXECUTE_FUNCTION})))]
@@ -54,7 +54,7 @@ def _write_totals(connection: sqlite3.Connection, capture: int, activity: Activi
     known = np.flatnonzero((fired >= 0) & (fired < FOREVER))
     device = _compute_covered_time(runs.start[known], fired[known]) if len(known) or not len(runs) else None
     hidden = find_unseen_waits(activity)
-    values = (capture, threads.read_end() - threads.read_start(), device, hidden.duration, hidden.times, hidden.call)
+    values = (capture, threads.read_end() - threads.read_start(), device, hidden.duration, hidden.count, hidden.call)
     connection.execute("INSERT INTO wait_totals VALUES (?, ?, ?, ?, ?, ?)", values)
 
 
@@ -66,15 +66,15 @@ def _compute_covered_time(start: Integers, end: Integers) -> int:
     return int(np.maximum(until - since, 0).sum())
 
 
-def _write_waits(connection: sqlite3.Connection, capture: int, found: Blocked, kinds: Kinds) -> None:
+def _write_waits(connection: sqlite3.Connection, capture: int, found: WaitColumns, kinds: KindColumns) -> None:
     """Write the waits of each thread, grouped by the sequence of the program's lines that led to them."""
     node = kinds.node[found.kind]
-    ways = Ways(connection, np.unique(node).tolist())
+    ways = LinePaths(connection, np.unique(node).tolist())
     number: dict[tuple[int, ...], int] = {}
-    first_of = {each: number.setdefault(ways.way(each), each) for each in np.unique(node).tolist()}
+    first_of = {each: number.setdefault(ways.path_to(each), each) for each in np.unique(node).tolist()}
     key = np.array([first_of[each] for each in node.tolist()], np.int64)
-    order = np.lexsort((found.call, key, found.how, kinds.thread[found.kind]))
-    groups = np.stack([kinds.thread[found.kind], found.how, key])[:, order]
+    order = np.lexsort((found.call, key, found.reason, kinds.thread[found.kind]))
+    groups = np.stack([kinds.thread[found.kind], found.reason, key])[:, order]
     begins = np.flatnonzero(np.append(True, (groups[:, 1:] != groups[:, :-1]).any(axis=0))[: len(order)])
     rows = []
     for begin, members in zip(begins.tolist(), np.split(order, begins[1:]), strict=False):
@@ -94,7 +94,7 @@ def _write_waits(connection: sqlite3.Connection, capture: int, found: Blocked, k
 class _LoopWriter:
     """Writes the loops of a capture."""
 
-    def __init__(self, connection: sqlite3.Connection, capture: int, activity: Activity) -> None:
+    def __init__(self, connection: sqlite3.Connection, capture: int, activity: CaptureActivity) -> None:
         self._connection = connection
         self._capture = capture
         self._calls = activity.calls
@@ -118,7 +118,7 @@ class _LoopWriter:
         rows = np.flatnonzero((self._kinds.thread[calls.kind] == thread) & (calls.end < FOREVER))
         return int(np.max(calls.end[rows]) - calls.start[rows[0]])
 
-    def _write(self, number: int, rounds: Rounds) -> None:
+    def _write(self, number: int, rounds: LoopRounds) -> None:
         duration = rounds.end - rounds.start
         spent = np.stack([*self._compute_time_spent(rounds)])
         values = (*map(int, spent.sum(axis=1)),)
@@ -136,22 +136,22 @@ class _LoopWriter:
             ((self._capture, number, *row) for row in zip(*(column.tolist() for column in columns), strict=True)),
         )
 
-    def _compute_time_spent(self, rounds: Rounds) -> Iterator[Integers]:
+    def _compute_time_spent(self, rounds: LoopRounds) -> Iterator[Integers]:
         """Yield the time per round that its thread spent on compiling, dispatching, transfers and waiting, in ns."""
         calls, waits = self._calls, self._waits
         is_own = self._kinds.thread[calls.kind] == rounds.thread
-        is_outer = calls.find_rows(calls.inside) < 0
+        is_outer = calls.find_rows(calls.parent) < 0
         of_waits = np.flatnonzero(self._kinds.thread[waits.kind] == rounds.thread)
         for of_work in self._works:
             rows = np.flatnonzero(of_work & is_own & is_outer & (calls.end < FOREVER))
             blocking = of_waits[np.isin(waits.call[of_waits], calls.id[rows])]
             yield _sum_by_round(rounds, calls.start[rows], calls.end[rows] - calls.start[rows]) - _sum_by_round(
-                rounds, waits.start[blocking], waits.in_call[blocking]
+                rounds, waits.start[blocking], waits.time_in_call[blocking]
             )
         yield _sum_by_round(rounds, waits.start[of_waits], waits.end[of_waits] - waits.start[of_waits])
 
 
-def _sum_by_round(rounds: Rounds, start: Integers, length: Integers) -> Integers:
+def _sum_by_round(rounds: LoopRounds, start: Integers, length: Integers) -> Integers:
     """Return the sum of these lengths in each round, by their start."""
     position = np.searchsorted(rounds.start, start, side="right") - 1
     inside = np.flatnonzero((position >= 0) & (start < rounds.end[np.maximum(position, 0)]))
@@ -170,15 +170,15 @@ _MAX_CALLS_BACK = 16  # the maximum number of the thread's calls examined in tha
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
+class PossibleWaits:
     """The number and total duration (ns) of possible waits; `call` is the call before the longest one, or 0."""
 
     duration: int
-    times: int
+    count: int
     call: int
 
 
-def find_unseen_waits(activity: Activity) -> Unseen:
+def find_unseen_waits(activity: CaptureActivity) -> PossibleWaits:
     """Return the gaps between calls of a thread in which its program ended, and after which the thread soon continued.
 
     Recorded waits are left out.
@@ -189,7 +189,7 @@ def find_unseen_waits(activity: Activity) -> Unseen:
     )
     runs = calls[np.flatnonzero(is_run)]
     event = activity.events.find_last_events(runs.id)
-    fired = np.append(activity.events.fired, -1)[event]
+    fired = np.append(activity.events.fired_at, -1)[event]
     candidates = np.flatnonzero((fired < FOREVER) & (fired - runs.end >= MIN_UNSEEN_WAIT_NS))
     longest = candidates[np.argsort(runs.end[candidates] - fired[candidates], kind="stable")[:_MAX_RUNS]]
     thread, end = kinds.thread[runs.kind[longest]], fired[longest]
@@ -209,4 +209,4 @@ def find_unseen_waits(activity: Activity) -> Unseen:
     is_unseen &= ~np.isin(before.id, activity.waits.call)
     of_call = dict(zip(before.id[is_unseen].tolist(), gap[is_unseen].tolist(), strict=True))
     call = max(of_call, key=lambda each: of_call[each], default=0)
-    return Unseen(sum(of_call.values()), len(of_call), call)
+    return PossibleWaits(sum(of_call.values()), len(of_call), call)

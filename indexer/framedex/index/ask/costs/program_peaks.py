@@ -1,0 +1,118 @@
+"""The temporaries of a program at its peak, and the changes that would lower it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from framedex.index.file.paths import is_user_file
+from framedex.index.read.rows import Reader
+from framedex.model import LocationEvidence, MemorySaving, ProgramPeak, PythonLine, TemporaryBuffer
+from framedex.programs.sizes import find_reusable_arguments
+
+MAX_SAVINGS = 3
+"""The maximum number of reported changes."""
+
+_LEAST_SHARE = 0.02  # of the peak: smaller savings are not reported
+_LONG_LIFE = 0.2  # the share of the schedule from which on a value counts as kept for later
+_DIMENSIONS = re.compile(r"\[(\d+(?:,\d+)*)\]")
+
+
+def read_program_peak(reader: Reader, compile_call: int) -> ProgramPeak | None:
+    """Return the temporaries of the program of a compilation; None if its sizes are unknown."""
+    row = reader.row(
+        "SELECT x.sizes, x.memory, coalesce(p.function, json_extract(n.text, '$.function'), ''), p.signature"
+        " FROM compilations x LEFT JOIN programs p ON p.id = x.program LEFT JOIN compile_texts n ON n.id = x.noted"
+        " WHERE x.call = ? AND x.sizes IS NOT NULL",
+        compile_call,
+    )
+    if row is None:
+        return None
+    sizes, memory, function, signature = row
+    known = (function, compile_call, tuple(json.loads(sizes).items()))
+    inside = reader.row("SELECT is_exact, peak, peak_step, steps, over_time FROM program_memory WHERE id = ?", memory)
+    if inside is None:
+        return ProgramPeak(*known)
+    is_exact, peak, peak_step, steps, over_time = inside
+    buffers = tuple(_read_buffers(reader, memory))
+    points = tuple((step, alive) for step, alive in json.loads(over_time))
+    savings = _find_savings(buffers, peak, peak_step, steps, json.loads(signature or "null"))
+    top = sorted(savings, key=lambda saving: -saving.size)[:MAX_SAVINGS]
+    return ProgramPeak(*known, bool(is_exact), peak, peak_step, steps, points, buffers, tuple(top))
+
+
+def _read_buffers(reader: Reader, memory: int) -> Iterator[TemporaryBuffer]:
+    rows = reader.rows(
+        "SELECT l.buffer, l.is_fused, l.op, fr.function, f.path, fr.line, v.modified, v.size, v.blob"
+        " FROM program_buffer_lines l LEFT JOIN program_frames fr ON fr.id = l.frame"
+        " LEFT JOIN files f ON f.id = fr.file LEFT JOIN file_versions v ON v.id = fr.version"
+        " WHERE l.memory = ? ORDER BY l.buffer, l.is_fused, l.position",
+        memory,
+    )
+    stacks: dict[int, list[PythonLine]] = {}
+    fused: dict[int, list[tuple[str, PythonLine | None]]] = {}
+    for buffer, is_fused, op, function, path, line, *state in rows:
+        location = reader.location(path, line, LocationEvidence.EXACT, *state)
+        python_line = None if location is None else PythonLine(function, location)
+        if is_fused:
+            fused.setdefault(buffer, []).append((op, python_line))
+        elif python_line is not None:
+            stacks.setdefault(buffer, []).append(python_line)
+    query = (
+        "SELECT number, instruction, opcode, op, shape, size, first, last, last_instruction, is_near"
+        " FROM program_buffers WHERE memory = ? ORDER BY number"
+    )
+    for number, *figures, is_near in reader.rows(query, memory):
+        stack = tuple(stacks.get(number, ()))
+        own = (each for each in stack if is_user_file(each.location.path))
+        line = next(own, stack[0] if stack else None)
+        lines: tuple[Any, ...] = (bool(is_near), line, stack, tuple(fused.get(number, ())))
+        yield TemporaryBuffer(*figures, *lines)
+
+
+# Changes that lower the peak
+
+
+def _find_savings(
+    buffers: Sequence[TemporaryBuffer], peak: int, peak_step: int, steps: int, signature: Mapping[str, Any] | None
+) -> Iterator[MemorySaving]:
+    """Yield the changes that save a noticeable part of the peak."""
+    found = [*_recompute(buffers, peak_step, steps)]
+    if signature is not None:
+        found += (MemorySaving("donate", name, size) for name, size in find_reusable_arguments(signature))
+        found += _halve_dimension(buffers, signature)
+    yield from (saving for saving in found if saving.size >= max(peak * _LEAST_SHARE, 1))
+
+
+def _recompute(buffers: Sequence[TemporaryBuffer], peak_step: int, steps: int) -> Iterator[MemorySaving]:
+    """Yield the lines whose values are kept for later: all of a line's but the largest, which is computed again."""
+    kept: dict[PythonLine, list[int]] = {}
+    for buffer in buffers:
+        is_kept = buffer.first < peak_step < buffer.last and buffer.last - buffer.first > _LONG_LIFE * steps
+        if is_kept and buffer.line is not None and not buffer.is_near:
+            kept.setdefault(buffer.line, []).append(buffer.size)
+    for line, sizes in kept.items():
+        yield MemorySaving("remat", "", sum(sizes) - max(sizes) * (len(sizes) > 1), line)
+
+
+def _halve_dimension(buffers: Sequence[TemporaryBuffer], signature: Mapping[str, Any]) -> Iterator[MemorySaving]:
+    """Yield the leading dimension of the arguments that are no results, where half of it saves the most."""
+    results = {each["type"] for each in signature["results"]}
+    leading: Counter[int] = Counter()
+    for argument in signature["arguments"]:
+        dimensions = _parse_dimensions(argument["type"])
+        if len(dimensions) > 1 and dimensions[0] > 1 and argument["type"] not in results:
+            leading[dimensions[0]] += 1
+    savings = []
+    for dimension in leading:
+        scaled = sum(b.size for b in buffers if any(d % dimension == 0 for d in _parse_dimensions(b.shape)[:2]))
+        savings.append(MemorySaving("batch", str(dimension), scaled // 2))
+    yield from sorted(savings, key=lambda saving: -saving.size)[:1]
+
+
+def _parse_dimensions(shape: str) -> list[int]:
+    match = _DIMENSIONS.search(shape)
+    return [int(length) for length in match[1].split(",")] if match else []

@@ -1,0 +1,72 @@
+"""Write the memory inside programs: their sizes as the plug-in reports them, and the temporaries at their peaks."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+
+from framedex.index.file.values import to_storable
+from framedex.index.write.program_frames import BUFFERS_OF_PROGRAM, ProgramFrameWriter
+from framedex.index.write.records import StoredMemory
+from framedex.model import ProgramBuffer
+
+_SIZE = re.compile(r"(\w+)=(\d{1,18})(?:, |$)")
+
+
+def read_program_sizes(text: str | None) -> str | None:
+    """Return the sizes of a program as JSON, in bytes by name, from their recorded text; None if not recorded."""
+    return None if text is None else json.dumps({name: int(size) for name, size in _SIZE.findall(text)})
+
+
+def intern_program_memory(
+    connection: sqlite3.Connection, frames: ProgramFrameWriter, stored: StoredMemory
+) -> int | None:
+    """Return the row of the memory inside a program, adding it if missing; None if its schedule is unreadable."""
+    known = connection.execute("SELECT id FROM program_memory WHERE digest = ?", (stored.digest,)).fetchone()
+    if known is not None:
+        frames.store_versions(BUFFERS_OF_PROGRAM, int(known[0]))
+        return int(known[0])
+    memory = stored.read()
+    if memory is None:
+        return None
+    row = connection.execute(
+        "INSERT INTO program_memory(digest, is_exact, peak, peak_step, steps, over_time) VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            *(stored.digest, memory.is_exact, memory.peak, memory.peak_step, memory.steps),
+            json.dumps(memory.over_time),
+        ),
+    ).lastrowid
+    assert row is not None
+    connection.executemany(
+        f"INSERT INTO program_buffers VALUES ({', '.join('?' * 11)})",
+        [(row, number, *_buffer_values(buffer)) for number, buffer in enumerate(memory.buffers)],
+    )
+    lines = [
+        (row, number, is_fused, position, to_storable(op), frame)
+        for number, buffer in enumerate(memory.buffers)
+        for is_fused, ops in enumerate(([("", frame) for frame in buffer.frames], buffer.fused))
+        for position, (op, frame) in enumerate(ops)
+    ]
+    ids = frames.intern({frame for *_, frame in lines if frame is not None})
+    connection.executemany(
+        "INSERT INTO program_buffer_lines VALUES (?, ?, ?, ?, ?, ?)",
+        [(*values, None if frame is None else ids[frame]) for *values, frame in lines],
+    )
+    frames.store_versions(BUFFERS_OF_PROGRAM, row)
+    return row
+
+
+def _buffer_values(buffer: ProgramBuffer) -> tuple[object, ...]:
+    texts = (buffer.instruction, buffer.opcode, buffer.op, buffer.shape)
+    lives = (buffer.size, buffer.first, buffer.last)
+    return (*map(to_storable, texts), *lives, to_storable(buffer.last_instruction), buffer.is_near)
+
+
+def delete_unused_memory(connection: sqlite3.Connection) -> None:
+    """Remove the memory of programs without a compilation."""
+    connection.execute(
+        "DELETE FROM program_memory WHERE id NOT IN (SELECT memory FROM compilations WHERE memory IS NOT NULL)"
+    )
+    for table in ("program_buffers", "program_buffer_lines"):
+        connection.execute(f"DELETE FROM {table} WHERE memory NOT IN (SELECT id FROM program_memory)")

@@ -1,0 +1,365 @@
+"""The memory inside an optimised program: the temporaries that are alive at its peak, and their size over its schedule.
+
+Sizes and places come from the compiler's buffer assignment (BufferAssignmentProto in xla/service/hlo.proto), which only
+the mock TPU hands over. For other plug-ins they are estimates from the shapes of the scheduled instructions. In both
+cases a buffer lives from the instruction that defines it to the last one that uses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from framedex.model.programs import ProgramBuffer, ProgramFrame, ProgramMemory
+from framedex.programs.hlo import MAX_DEPTH, Computation, Instruction, Module
+from framedex.protobuf import Message
+
+MAX_BUFFERS = 500
+"""The maximum number of reported buffers of one program: the largest."""
+
+MAX_POINTS = 500
+"""The maximum number of points over the schedule of one program."""
+
+MAX_FUSED_OPS = 12
+"""The maximum number of reported ops of one fusion."""
+
+_MODULE, _BUFFER_ASSIGNMENT = 1, 3  # of HloProto
+_MAX_STEPS = 2_000_000
+_NEAR_STEPS = 50  # instructions searched for a line
+# Instructions whose result is their operand's memory, and those without memory of their own.
+_FORWARDING_OPCODES = frozenset(
+    {
+        *("bitcast", "get-tuple-element", "tuple", "optimization-barrier", "while", "conditional", "call", "domain"),
+        *("copy-done", "all-gather-done", "all-reduce-done", "collective-permute-done", "async-done", "async-update"),
+        *("add-dependency", "send-done", "after-all", "partition-id", "replica-id"),
+    }
+)
+_WITHOUT_MEMORY_OPCODES = frozenset({"parameter", "constant"})
+_CALLING_OPCODES = frozenset({"while", "conditional", "call"})
+# Instructions that read an element of an operand after they may have written it, so that they need a new buffer.
+_UNSHARABLE_OPCODES = frozenset(
+    {
+        *("dot", "convolution", "transpose", "gather", "reduce", "reduce-window", "reverse", "concatenate", "pad"),
+        *("slice", "dynamic-slice", "broadcast", "custom-call", "copy", "scatter", "fft", "cholesky"),
+        *("triangular-solve", "all-gather", "all-to-all", "collective-permute", "reduce-scatter", "iota", "rng"),
+    }
+)
+
+_Origin = tuple[int, int]  # the id of an instruction, and the position of a leaf in its shape
+_Value = tuple[frozenset[_Origin], ...]  # for each leaf of a shape, the buffers that it may be
+
+
+def read_program_memory(data: bytes) -> ProgramMemory | None:
+    """Return the memory inside a program from its HloProto; None if it is malformed or its module is not scheduled."""
+    try:
+        proto = Message(data)
+        module = Module(proto.content(_MODULE))
+        assignment = proto.content(_BUFFER_ASSIGNMENT)
+        slots = _read_slots(Message(assignment)) if assignment else None
+        return None if module.entry is None else _Analysis(module, slots).measure()
+    except (ValueError, RecursionError, MemoryError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """The place of a buffer: an allocation, an offset in it, and a size, all in bytes."""
+
+    allocation: int
+    offset: int
+    size: int
+
+    def overlaps(self, other: _Slot) -> bool:
+        return (
+            self.allocation == other.allocation
+            and self.offset < other.offset + other.size
+            and other.offset < self.offset + self.size
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Slots:
+    """The assigned buffers of a program: the temporaries by origin, and all that define memory."""
+
+    temporaries: dict[_Origin, _Slot]
+    defined: frozenset[_Origin]
+
+
+def _read_slots(assignment: Message) -> _Slots:
+    origins: dict[int, tuple[int, tuple[int, ...]]] = {}
+    for buffer in map(Message, assignment.contents(1)):
+        place = Message(buffer.content(3))
+        origins[buffer.integer(1)] = place.integer(4), tuple(place.integers(3))
+    temporaries: dict[_Origin, _Slot] = {}
+    for allocation in map(Message, assignment.contents(3)):
+        # thread-local memory, parameters, results and constants are not temporaries
+        is_temporary = not any(allocation.integer(number) for number in (3, 5, 7, 12))
+        for assigned in map(Message, allocation.contents(9)):
+            instruction, index = origins.get(assigned.integer(1), (0, ()))
+            if is_temporary and len(index) <= 1:
+                slot = _Slot(allocation.integer(1), assigned.integer(2), assigned.integer(3))
+                temporaries[instruction, index[0] if index else 0] = slot
+    return _Slots(temporaries, frozenset((number, index[0] if index else 0) for number, index in origins.values()))
+
+
+@dataclass(slots=True)
+class _Life:
+    """The steps of the schedule from the definition of a buffer to its last use."""
+
+    first: int
+    last: int
+
+
+class _Analysis:
+    """Follows the buffers of a module along its schedule. With `slots` None, all sizes are estimates."""
+
+    def __init__(self, module: Module, slots: _Slots | None) -> None:
+        self._module = module
+        self._slots = slots
+        self._steps: list[Instruction] = []
+        self._values: dict[int, _Value] = {}
+        self._lives: dict[_Origin, _Life] = {}
+        self._instructions: dict[int, Instruction] = {}
+        self._users: dict[int, list[int]] = {}
+        self._entered: set[int] = set()
+
+    def measure(self) -> ProgramMemory:
+        """Return the peak of the temporaries and the buffers that are alive at it."""
+        entry = self._module.entry
+        assert entry is not None
+        root = self._run(entry, (), 0)
+        results = frozenset(origin for leaf in root for origin in leaf)
+        sized = {origin: size for origin in self._lives if (size := self._size(origin, results))}
+        self._end_overwritten(sized)
+        points, peak_step = self._sum_over_steps(sized)
+        at_peak = [origin for origin in sized if self._lives[origin].first <= peak_step <= self._lives[origin].last]
+        at_peak.sort(key=lambda origin: (-sized[origin], self._lives[origin].first))
+        return ProgramMemory(
+            is_exact=self._slots is not None,
+            peak=max((size for _, size in points), default=0),
+            peak_step=peak_step,
+            steps=len(self._steps),
+            over_time=tuple(_select_points(points)),
+            buffers=tuple(self._describe(origin, sized[origin]) for origin in at_peak[:MAX_BUFFERS]),
+        )
+
+    # Lives along the schedule
+
+    def _run(self, computation: Computation, parameters: Sequence[_Value], depth: int) -> _Value:
+        """Follow the instructions of a computation, and return the value of its root."""
+        if depth > MAX_DEPTH or id(computation) in self._entered:  # a computation called twice is followed once
+            return self._values.get(computation.root, ())
+        self._entered.add(id(computation))
+        number = 0
+        for instruction in computation.instructions.values():
+            self._instructions[instruction.id] = instruction
+            for operand in instruction.operands:
+                self._users.setdefault(operand, []).append(instruction.id)
+            if instruction.opcode == "parameter":
+                value = parameters[number] if number < len(parameters) else self._unknown(instruction)
+                number += 1
+                self._values[instruction.id] = value
+            else:
+                self._values[instruction.id] = self._follow(instruction, depth)
+            if len(self._steps) >= _MAX_STEPS:
+                raise ValueError("the program has too many steps")
+            self._steps.append(instruction)
+            self._use(instruction)
+        value = self._values.get(computation.root, ())
+        self._extend(value)
+        return value
+
+    def _unknown(self, instruction: Instruction) -> _Value:
+        return tuple(frozenset[_Origin]() for _ in instruction.shape.leaves)
+
+    def _follow(self, instruction: Instruction, depth: int) -> _Value:
+        """Return the value of an instruction, whose own step comes after those of the computations it calls."""
+        operands = [self._values.get(operand, ()) for operand in instruction.operands]
+        forwarded = self._unknown(instruction)
+        match instruction.opcode:
+            case "tuple":
+                forwarded = tuple(leaf for operand in operands for leaf in operand)
+            case "get-tuple-element":
+                forwarded = self._element(instruction, operands)
+            case opcode if opcode in _CALLING_OPCODES:
+                forwarded = self._call(instruction, operands, depth)
+            case opcode if opcode in _FORWARDING_OPCODES and operands:
+                forwarded = operands[0]
+        step = len(self._steps)
+        value = []
+        for position in range(len(instruction.shape.leaves)):
+            origin = instruction.id, position
+            if self._defines(instruction, origin):
+                self._lives[origin] = _Life(step, step)
+                value.append(frozenset({origin}))
+            elif position < len(forwarded):
+                value.append(forwarded[position])
+            else:
+                value.append(frozenset())
+        return tuple(value)
+
+    def _defines(self, instruction: Instruction, origin: _Origin) -> bool:
+        if self._slots is not None:
+            return origin in self._slots.defined
+        return instruction.opcode not in _FORWARDING_OPCODES and instruction.opcode not in _WITHOUT_MEMORY_OPCODES
+
+    def _element(self, instruction: Instruction, operands: Sequence[_Value]) -> _Value:
+        """Return the leaves of one element of a tuple."""
+        if not operands:
+            return ()
+        producer = self._instructions.get(instruction.operands[0])
+        parts = producer.shape.parts if producer is not None else ()
+        begin = sum(len(part.leaves) for part in parts[: instruction.index])
+        return operands[0][begin : begin + len(instruction.shape.leaves)]
+
+    def _call(self, instruction: Instruction, operands: Sequence[_Value], depth: int) -> _Value:
+        called = [c for number in instruction.called if (c := self._module.computations.get(number)) is not None]
+        if instruction.opcode == "while":
+            carried = operands[0] if operands else ()
+            results = [self._run(computation, [carried], depth + 1) for computation in reversed(called)]
+            return _merge([carried, *results[1:]])  # the condition runs first; its result is not the loop's
+        if instruction.opcode == "conditional":
+            branches = zip(called, operands[1:], strict=False)
+            return _merge([self._run(computation, [operand], depth + 1) for computation, operand in branches])
+        return _merge([self._run(computation, operands, depth + 1) for computation in called])
+
+    def _use(self, instruction: Instruction) -> None:
+        if instruction.opcode not in _FORWARDING_OPCODES or instruction.opcode in _CALLING_OPCODES:
+            for operand in instruction.operands:
+                self._extend(self._values.get(operand, ()))
+
+    def _extend(self, value: _Value) -> None:
+        """Keep the buffers of a value alive until the latest step."""
+        for leaf in value:
+            for origin in leaf:
+                if (life := self._lives.get(origin)) is not None:
+                    life.last = max(len(self._steps) - 1, life.first)
+
+    # Sizes
+
+    def _size(self, origin: _Origin, results: frozenset[_Origin]) -> int:
+        """Return the bytes of a temporary; 0 for other buffers."""
+        if self._slots is not None:
+            slot = self._slots.temporaries.get(origin)
+            return 0 if slot is None else slot.size
+        if origin in results:
+            return 0
+        leaf = self._instructions[origin[0]].shape.leaves[origin[1]]
+        return leaf.size if leaf.is_in_hbm else 0
+
+    def _end_overwritten(self, sized: dict[_Origin, int]) -> None:
+        """End the lives of buffers whose memory a later buffer takes: the compiler knows the last use better."""
+        alive: list[_Origin] = []
+        for origin in sorted(sized, key=lambda each: self._lives[each].first):
+            life = self._lives[origin]
+            kept = []
+            for other in alive:
+                if self._lives[other].last < life.first:
+                    continue
+                if self._takes_memory(origin, other, sized):
+                    self._lives[other].last = max(life.first - 1, self._lives[other].first)
+                else:
+                    kept.append(other)
+            alive = [*kept, origin]
+
+    def _takes_memory(self, origin: _Origin, other: _Origin, sized: dict[_Origin, int]) -> bool:
+        """Return whether a buffer takes the memory of one that is alive when it is defined."""
+        if self._slots is not None:
+            return self._slots.temporaries[origin].overlaps(self._slots.temporaries[other])
+        instruction = self._instructions[origin[0]]
+        opcodes = {inner.opcode for inner in self._fused_instructions(instruction)} or {instruction.opcode}
+        if sized[origin] != sized[other] or other not in self._operand_origins(instruction):
+            return False
+        is_last_use = self._lives[other].last == self._lives[origin].first
+        # loops update what they carry in place
+        return "dynamic-update-slice" in opcodes or (is_last_use and not opcodes & _UNSHARABLE_OPCODES)
+
+    def _operand_origins(self, instruction: Instruction) -> set[_Origin]:
+        values = (self._values.get(operand, ()) for operand in instruction.operands)
+        return {origin for value in values for leaf in value for origin in leaf}
+
+    def _sum_over_steps(self, sized: dict[_Origin, int]) -> tuple[list[tuple[int, int]], int]:
+        """Return the live bytes at each step where they change, and the first step with the most."""
+        changes: dict[int, int] = {}
+        for origin, size in sized.items():
+            life = self._lives[origin]
+            changes[life.first] = changes.get(life.first, 0) + size
+            changes[life.last + 1] = changes.get(life.last + 1, 0) - size
+        alive, points = 0, []
+        for step in sorted(changes):
+            alive += changes[step]
+            points.append((step, alive))
+        peak = max(points, key=lambda point: point[1], default=(0, 0))
+        return points, peak[0]
+
+    # Descriptions
+
+    def _describe(self, origin: _Origin, size: int) -> ProgramBuffer:
+        instruction, life = self._instructions[origin[0]], self._lives[origin]
+        leaves = instruction.shape.leaves
+        buffer = ProgramBuffer(
+            instruction=instruction.name,
+            opcode=instruction.opcode,
+            op=instruction.op,
+            shape=str(leaves[origin[1]] if origin[1] < len(leaves) else instruction.shape),
+            size=size,
+            first=life.first,
+            last=life.last,
+            last_instruction=self._steps[min(life.last, len(self._steps) - 1)].name,
+            frames=self._module.frames.stack(instruction.frame),
+            fused=tuple(dict.fromkeys(self._fused_ops(instruction)))[:MAX_FUSED_OPS],
+        )
+        if not buffer.frames:
+            buffer = self._with_line_of_fused(buffer, instruction)
+        return buffer if buffer.frames else self._with_line_of_neighbour(buffer, instruction)
+
+    def _fused_ops(self, instruction: Instruction) -> Iterator[tuple[str, ProgramFrame | None]]:
+        """Yield the ops in a fusion with their lines, the last one first."""
+        for inner in self._fused_instructions(instruction):
+            frames = self._module.frames.stack(inner.frame)
+            if inner.op and (frames or "/" in inner.op):
+                yield inner.op, frames[0] if frames else None
+
+    def _fused_instructions(self, instruction: Instruction) -> Iterator[Instruction]:
+        if instruction.opcode == "fusion":
+            for number in instruction.called:
+                if (computation := self._module.computations.get(number)) is not None:
+                    yield from reversed(computation.instructions.values())
+
+    def _with_line_of_fused(self, buffer: ProgramBuffer, instruction: Instruction) -> ProgramBuffer:
+        for inner in self._fused_instructions(instruction):
+            if frames := self._module.frames.stack(inner.frame):
+                return replace(buffer, frames=frames, op=buffer.op or inner.op)
+        return buffer
+
+    def _with_line_of_neighbour(self, buffer: ProgramBuffer, instruction: Instruction) -> ProgramBuffer:
+        """Add the line of the nearest instruction that uses the buffer, else of one that it is computed from."""
+        for neighbours in (lambda each: self._users.get(each.id, ()), lambda each: each.operands):
+            seen, waiting = {instruction.id}, [instruction]
+            while waiting and len(seen) < _NEAR_STEPS:
+                current = waiting.pop(0)
+                for number in neighbours(current):
+                    found = self._instructions.get(number)
+                    if found is None or number in seen:
+                        continue
+                    seen.add(number)
+                    waiting.append(found)
+                    if frames := self._module.frames.stack(found.frame):
+                        return replace(buffer, frames=frames, is_near=True)
+        return buffer
+
+
+def _merge(values: Sequence[_Value]) -> _Value:
+    """Return a value that may be each of these."""
+    length = max(map(len, values), default=0)
+    return tuple(
+        frozenset().union(*(value[position] for value in values if position < len(value))) for position in range(length)
+    )
+
+
+def _select_points(points: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield all points, or the highest of each of `MAX_POINTS` equal parts."""
+    parts = min(len(points), MAX_POINTS)
+    for part in range(parts):
+        group = points[part * len(points) // parts : (part + 1) * len(points) // parts]
+        yield max(group, key=lambda point: point[1])

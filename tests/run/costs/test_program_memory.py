@@ -1,0 +1,125 @@
+"""The memory inside programs: totals against JAX's own analysis, and the buffers, lines and savings of known programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import median
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framedex.commands.main import cli
+from framedex.index import Index
+from framedex.model import DeviceMemory
+from framedex.nativepart import protobuf
+from framedex.programs import read_program_memory
+from framedex.protobuf import Message
+from tests.indexer.unplaced import index_without_sources
+from tests.once import made_once
+from tests.run.costs.cases import line_marked
+from tests.running import PROGRAMS, run
+
+PROGRAM = PROGRAMS / "costs" / "program_memory.py"
+
+
+class Recorded:
+    """The index of the program, and for each name its device, its temporaries and the device's peak in bytes."""
+
+    def __init__(self, folder: Path) -> None:
+        ran = run("costs/program_memory.py", folder=folder, FRAMEDEX_DEVICES="18")
+        self.said: dict[str, tuple[int, int, int]] = {name: tuple(sizes) for name, sizes in ran.result.items()}
+        self.capture = Path(str(ran.capture))
+        self.index = folder / "index.db"
+        index_without_sources(self.index, self.capture)
+
+    def devices(self) -> dict[str, DeviceMemory]:
+        """The device of each program that has temporaries."""
+        with Index.open(self.index) as index:
+            found = {device.device: device for device in index.memory()}
+        return {name: found[str(number)] for name, (number, temporaries, _) in self.said.items() if temporaries}
+
+    def read(self, *arguments: str) -> Result:
+        return CliRunner(env={"COLUMNS": "120"}).invoke(cli, ["--index", str(self.index), "memory", *arguments])
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Recorded:
+    return made_once("program-memory", Recorded)
+
+
+def test_temporaries_are_jaxs_to_the_byte_and_the_peak_is_the_devices(recorded: Recorded) -> None:
+    devices = recorded.devices()
+    assert len(devices) >= 15
+    for name, device in devices.items():
+        _, temporaries, peak = recorded.said[name]
+        assert device.program is not None, name
+        assert (name, device.program.temporaries, device.temporaries) == (name, temporaries, temporaries)
+        assert (name, device.peak) == (name, peak)
+
+
+def test_the_live_buffers_fill_the_compilers_allocation(recorded: Recorded) -> None:
+    for name, device in recorded.devices().items():
+        program = device.program
+        assert program is not None
+        assert program.is_exact
+        # the rest is alignment and gaps between buffers
+        assert 0.98 * program.temporaries - 1024 <= program.peak <= program.temporaries, name
+        assert sum(buffer.size for buffer in program.buffers) == program.peak, name
+        assert max(alive for _, alive in program.over_time) == program.peak, name
+
+
+def test_buffers_lead_to_the_line_that_computes_them(recorded: Recorded) -> None:
+    devices = recorded.devices()
+    for name in ("attention", "sort"):
+        program = devices[name].program
+        assert program is not None
+        lines = {line.location.line for buffer in program.buffers if (line := buffer.line) and not buffer.is_near}
+        assert lines <= {line_marked(PROGRAM, name), line_marked(PROGRAM, name) - 1}
+        assert lines
+
+
+def test_recomputed_values_lower_the_peak(recorded: Recorded) -> None:
+    devices = recorded.devices()
+    tower, remat = devices["tower"].program, devices["remat_tower"].program
+    assert tower is not None
+    assert remat is not None
+    saved = sum(saving.size for saving in tower.savings if saving.change == "remat")
+    assert saved > 0
+    assert tower.peak - remat.peak >= saved / 2
+
+
+def test_the_command_shows_the_lines_inside_a_program(recorded: Recorded) -> None:
+    result = recorded.read()
+    assert result.exit_code == 0
+    assert "in sort  512 KiB of temporaries  (compiled by call" in result.stdout
+    assert f"program_memory.py:{line_marked(PROGRAM, 'sort')} in sort" in result.stdout
+    document = json.loads(recorded.read("--json").stdout)
+    assert all(device["program"]["sizes"] for device in document["devices"] if device["temporaries"])
+
+
+def test_without_the_compilers_places_the_peak_is_an_estimate(recorded: Recorded) -> None:
+    """Other plug-ins hand over the module alone: values that XLA computes in place may count twice."""
+    ratios = []
+    for file in sorted(recorded.capture.joinpath("programs").iterdir()):
+        exact = read_program_memory(file.read_bytes())
+        if exact is None or not exact.steps:
+            continue
+        module = Message(file.read_bytes()).content(1)
+        estimate = read_program_memory(protobuf.message_field(1, module))
+        assert estimate is not None
+        assert not estimate.is_exact
+        ratios.append(estimate.peak / exact.peak)
+    assert len(ratios) >= 15
+    assert 0.9 < min(ratios) <= max(ratios) < 2.1
+    assert 0.97 < median(ratios) < 1.03
+
+
+def test_a_damaged_program_has_no_memory(recorded: Recorded) -> None:
+    file = max(recorded.capture.joinpath("programs").iterdir(), key=lambda file: file.stat().st_size)
+    data = file.read_bytes()
+    for end in range(0, len(data), len(data) // 50):
+        read_program_memory(data[:end])
+        read_program_memory(data[:end] + b"\xff" + data[end + 1 :])
+    assert read_program_memory(b"") is None
+    assert read_program_memory(b"\xff" * 100) is None
