@@ -9,7 +9,7 @@
 # make docs    build the documentation as a site: build/site
 # make docs-check  the tests of the documentation: its links, and what of it is generated
 # make guidebook-captures  record the guidebook's programs, in environments that are made on first use (5 GB)
-# make test-editors [RERUNS=0]  set up a real VS Code, and test its extension in it
+# make test-editors [WORKERS=2] [RERUNS=0]  set up a real VS Code, and test its extension in it
 # make vsix    build the VS Code extension, editors/vscode/framedex.vsix, with the server's wheel in it; after make wheels
 #              also framedex-linux-x64.vsix, whose wheels can record
 # make screenshots [XLA=CHECKOUT]  take the pictures of VS Code, of a report and of a notebook in docs/ anew
@@ -173,7 +173,7 @@ test-editors: $(VENV)/set-up-dev
 	@scripts/set-up-editors $(VENV)
 	@echo "check: the extension's types and unit tests"
 	@scripts/check-extension
-	@$(BIN)/python -m pytest $(AGAIN) -p no:randomly tests/editors/vscode tests/docs/test_site.py tests/run/costs/test_report.py \
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(AGAIN) -p no:randomly --durations=10 tests/editors/vscode tests/docs/test_site.py tests/run/costs/test_report.py \
 		tests/indexer/guidebook/site/test_in_browser.py tests/run/export/test_viewers.py tests/run/notebook/test_jupyterlab.py
 
 .PHONY: vsix

@@ -69,7 +69,7 @@ with Store(Path(sys.argv[1])) as store:
     with store.transaction():
         for root in sys.argv[2:]:
             store.sources.add_root(root)
-    find_sources(store, Silence())
+    find_sources(store, SilentProgress())
 """
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 OWN_VERSION = "{}.{}".format(*sys.version_info)
-RECORDABLE = ("3.11", "3.12", "3.13", "3.14")
+RECORDABLE = ("3.11", "3.12", "3.13", "3.14", "3.15")
 LEGACY_JAXLIB = "0.4.13"
 _QUERY = """
 import importlib.metadata, importlib.util, json, os, sys, sysconfig

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 SUPPORTED_PYTHONS = ((3, 11), (3, 14))
 """The oldest and the newest Python with a native part."""
 
+RECORDABLE_PYTHONS = ((3, 11), (3, 15))
+"""The oldest and the newest Python whose programs are recorded, from any supported Python (`run --python`)."""
+
 _MODULES = {"framedex_native": "framedex_native", "protobuf": "framedex_native.ffi.protobuf"} | {
     name: f"framedex_native.{name}"
     for name in ("_call_stream", "_extractor", "_native", "_scanner", "behaviour", "ffi")

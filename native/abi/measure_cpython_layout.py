@@ -97,7 +97,7 @@ BY_MINOR = {
         "code.first_traceable": "offsetof(PyCodeObject, _co_firsttraceable)",
     },
 }
-BY_MINOR[15] = BY_MINOR[14]  # the same fields, at other offsets
+BY_MINOR[15] = BY_MINOR[14] | {"thread.base_frame": "offsetof(PyThreadState, base_frame)"}
 
 
 def main(interpreters: list[str]) -> int:

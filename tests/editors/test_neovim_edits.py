@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.editors.edited_program import answer, record_and_edit
 from tests.editors.sessions import EDITORS
-from tests.indexer.random_edits import Text, edited_at_random, is_decided
-from tests.indexer.unplaced import index_without_sources
-from tests.running import PROGRAMS, run
 
 pytestmark = pytest.mark.skipif(shutil.which("nvim") is None, reason="needs Neovim (Debian: apt-get install neovim)")
 
@@ -42,22 +40,17 @@ _ASK = """
 
 
 def test_definition_and_hover_follow_random_edits(tmp_path: Path) -> None:
-    program = Path(shutil.copy(PROGRAMS / "costs/training.py", tmp_path))
-    capture = run(os.path.relpath(program, PROGRAMS), folder=tmp_path, PYTHONPATH=str(PROGRAMS.parent.parent)).capture
-    (tmp_path / ".framedex").mkdir()
-    index_without_sources(tmp_path / ".framedex" / "index.db", capture)
-    original: Text = list(enumerate(program.read_text().splitlines(), 1))
-    texts = [edited_at_random(seed, original) for seed in (1, 3)]
-    written = json.dumps([[line for _, line in text] for text in texts])
+    edited = record_and_edit(tmp_path, seeds=(1, 3))
+    written = json.dumps(edited.lines())
     report = tmp_path / "report.json"
     script = tmp_path / "edit.lua"
     script.write_text(f"""
       vim.opt.runtimepath:append({str(EDITORS / "neovim")!r})
       require("framedex").setup({{ cmd = {{ {sys.executable!r}, "-m", "framedex_server" }} }})
       vim.cmd("filetype plugin on")
-      vim.cmd("edit {program}")
+      vim.cmd("edit {edited.program}")
       {_ASK}
-      vim.wait(20000, function() return ask("textDocument/hover", {len(original) - 1}) ~= nil end, 50)
+      vim.wait(20000, function() return ask("textDocument/hover", {len(edited.original) - 1}) ~= nil end, 50)
       local seen = {{ look() }}
       for _, lines in ipairs(vim.fn.json_decode({json.dumps(written)})) do
         vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
@@ -74,14 +67,6 @@ def test_definition_and_hover_follow_random_edits(tmp_path: Path) -> None:
     )
 
     assert report.is_file(), done.stderr
-    before, *edited = json.loads(report.read_text(encoding="utf-8"))
-    assert any(places for places, _ in before)
-    for number, seen in enumerate(edited):
-        text = texts[number // 2]
-        for now, (then, line) in enumerate(text, 1):
-            if not is_decided(then, line, text, original):
-                continue
-            places, has_hover = seen[now - 1]
-            were, had_hover = before[then - 1] if then else ([], False)
-            there = [[file, text[at - 1][0] if file == program.name else at] for file, at in places]
-            assert (there, has_hover) == (were, had_hover), (number, now, then, line)
+    seen = json.loads(report.read_text(encoding="utf-8"))
+    before, *after = ([answer(*each) for each in answers] for answers in seen)
+    edited.expect_answers(before, after)

@@ -142,6 +142,6 @@ def test_a_package_that_cannot_be_had(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    with pytest.raises(environments.SkippedEnvironmentError, match="Is there a network"):
+    with pytest.raises(environments.SkippedEnvironmentError, match="Check the network"):
         environments.get_file(Download("none", "framedex-no-such-package", "none.so"))
     assert not list(tmp_path.glob("none/none.so"))

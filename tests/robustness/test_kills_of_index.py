@@ -36,10 +36,10 @@ def count(statement):
 
 with Store(project.index) as store:
     store._connection.set_trace_callback(count)
-    add_capture(store, project.again("second"), Namer())
+    add_capture(store, project.again("second"), CaptureFrameNamer())
     with store.transaction():
         store.sources.add_root(str(folder / "sources"))
-    find_sources(store, Silence())
+    find_sources(store, SilentProgress())
 """
 
 

@@ -30,7 +30,7 @@ def test_a_python_that_is_too_old(tmp_path: Path) -> None:
         pytest.skip("no Python older than 3.11 here")
     ended = framedex_run("--python", old.path, *RUN, folder=tmp_path)
     assert_refused(
-        ended, f"{old.path} is Python {old.version}.", "Use one of Python 3.11 to 3.14: `framedex run --python"
+        ended, f"{old.path} is Python {old.version}.", "Use one of Python 3.11 to 3.15: `framedex run --python"
     )
 
 
@@ -41,7 +41,7 @@ def test_a_free_threaded_python(tmp_path: Path, version: str) -> None:
         pytest.skip(f"no Python {version} here")
     ended = framedex_run("--python", python.path, *RUN, folder=tmp_path)
     message = "t: free-threaded Python is not recorded."
-    assert_refused(ended, message, "Use one of Python 3.11 to 3.14: `framedex run --python")
+    assert_refused(ended, message, "Use one of Python 3.11 to 3.15: `framedex run --python")
 
 
 def test_a_python_without_jaxlib(tmp_path: Path) -> None:

@@ -186,3 +186,12 @@ def test_captures_show_the_command(folder: Path) -> None:
 
 def _path(*folders: Path) -> str:
     return os.pathsep.join([*map(str, folders), "/usr/bin", "/bin"])
+
+
+def test_a_run_inside_a_run_records_and_the_outer_one_says_so(folder: Path) -> None:
+    (folder / "ones.py").write_text("import jax\njax.numpy.ones(3)\n")
+    ended = framedex_run(FRAMEDEX, "run", "ones.py", folder=folder)
+    assert ended.status == 0, ended.stderr
+    inner, outer = ended.said
+    assert "framedex: recorded " in inner
+    assert outer == "framedex: another `framedex run` inside the program reports the recording."

@@ -16,7 +16,7 @@ import json
 class CallSite:
     """A call in a definition; line and column (in bytes) are 1-based.
 
-    They are the position of the callee's last name. `callee` is that name, without template arguments; `written` is the
+    They locate the callee's last name. `callee` is that name, without template arguments; `written` is the
     full text if it has more and is short. The values of `kind`:
     - `call`, `operator`
     - `argument`: a type as the template argument of a call, such as `Foo` of `std::make_unique<Foo>()`

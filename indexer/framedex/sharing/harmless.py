@@ -33,10 +33,12 @@ _GPU = (
 )
 _PLATFORMS = r"(?:tpu|cpu|gpu|cuda|rocm|sycl|metal|host|interpreter)"
 _BUILT = r"Built on [A-Z][a-z]{2} {1,2}\d{1,2} \d{4} \d\d:\d\d:\d\d \(\d+\) cl/-?\d+"
+_SIZE = r"(?:temporaries|code|arguments|results|aliased|peak)=\d{1,18}"  # of a program
 _FIELDS: Mapping[str, re.Pattern[str]] = {
     **dict.fromkeys(("arguments", "results"), _ARRAYS),
     **dict.fromkeys(("type", "dtype"), _ELEMENTS),
     **dict.fromkeys(("kind", "memory_kinds"), re.compile(rf"{_MEMORY}(?:, {_MEMORY})*")),
+    "memory": re.compile(rf"{_SIZE}(?:, {_SIZE})*"),
     "device_kind": re.compile(rf"cpu|TPU v\d{{1,2}}[a-z]?(?: lite| pod)?|{_GPU}(?:[ -]{_GPU})*"),
     "host_buffer_semantics": re.compile(
         r"ImmutableOnlyDuringCall|ImmutableUntilTransferCompletes|(?:Imm|M)utableZeroCopy"
@@ -60,6 +62,7 @@ _RECORDED_FIELDS = frozenset(  # fields that the recorder adds to a call
             "instance",
             "jax",
             "kept",
+            "optimized",
             "result",
             "results",
             "run_id",

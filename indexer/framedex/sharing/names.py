@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from framedex.binaries import role_of
 from framedex.model import FrameRole, Language
@@ -26,6 +27,7 @@ _PACKAGE = re.compile(rf"{PYTHON}/(?:site|dist)-packages/([^/]+)")
 _GPU_PACKAGE = re.compile(
     rf"{PYTHON}/(?:site|dist)-packages/(?:jax_plugins/xla_(?:cuda|rocm)\d*(?:/|$)|jax_(?:cuda|rocm)\d*_plugin(?:/|$)|nvidia/)"
 )
+_FRAMEDEX = re.compile(rf"{PYTHON}/(?:site|dist)-packages/framedex_native/")
 _LIBRARY = re.compile(rf"{PYTHON}/lib(?:64)?/python\d+\.\d+/([^/]+)")
 _OF_NO_FILE = re.compile(
     r"<(?:string|stdin|unknown|module|lambda|genexpr|(?:list|dict|set)comp)>|\[(?:vdso|vsyscall|heap|stack"
@@ -74,6 +76,7 @@ class NameReplacer:
         self._public: set[str] = set()
         self._own: set[str] = set()
         self._kept_functions: set[str] = set()
+        self._framedex_files: set[str] = set()
 
     @property
     def count(self) -> int:
@@ -93,9 +96,21 @@ class NameReplacer:
         for note in definitions.notes.values():
             if note.function:
                 self._own.add(note.function)
+        self._add_framedex_files(definitions, paths)
         for program in definitions.programs.values():
             for path, _, name in (frame for line in program.lines for frame in line.frames):
                 self._add_function(name, paths[path])
+
+    def _add_framedex_files(self, definitions: Definitions, paths: tuple[str, ...]) -> None:
+        """Register the source files of framedex's own binaries, by the paths that these binaries record."""
+        files: dict[bool, set[str]] = {True: set(), False: set()}
+        for frame in chain.from_iterable(definitions.frames):
+            is_framedex = _FRAMEDEX.match(paths[definitions.functions[frame.function].module]) is not None
+            files[is_framedex].update(paths[place.path] for place in (frame.recorded, frame.found) if place is not None)
+        of_programs = (
+            path for each in definitions.programs.values() for line in each.lines for path, _, _ in line.frames
+        )
+        self._framedex_files = files[True] - files[False] - {paths[path] for path in of_programs}
 
     def _add_function(self, name: str, path: str) -> None:
         last = name.rpartition(".")[2]
@@ -127,7 +142,7 @@ class NameReplacer:
 
     def redact_file(self, path: str) -> str:
         """Redact the file name in a path whose folders are redacted already."""
-        if self._is_public(path) or _OF_NO_FILE.fullmatch(path):
+        if self._is_public(path) or path in self._framedex_files or _OF_NO_FILE.fullmatch(path):
             return path
         if not path.startswith("/"):
             return self._numbered_name("file", path, "<file_{}>")

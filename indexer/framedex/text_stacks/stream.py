@@ -271,11 +271,11 @@ class AnnotatedLog:
             return taken._replace(is_cacheable=False)
         if has_outcome or not is_worth_keeping or not read.is_typical or depends_on_before:
             return taken
-        by_form = not _MAY_STATE.search(text) and self._parses_like_its_form(before, number + 1, line, read)
+        by_form = not _MAY_STATE.search(text) and self._is_parsed_like_form(before, number + 1, line, read)
         self._memory.keep(situation, line, by_form, after, has_frame, *self._find_note_spans(read.frames, line, text))
         return taken._replace(is_cacheable=True)
 
-    def _parses_like_its_form(self, before: ParserState, number: int, line: bytes, read: _LineFrames) -> bool:
+    def _is_parsed_like_form(self, before: ParserState, number: int, line: bytes, read: _LineFrames) -> bool:
         """Whether another line of the same form is parsed like this one, so that the form can be the cache key."""
         sibling = _scanner.sibling_of(line)
         if sibling == line:

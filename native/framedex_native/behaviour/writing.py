@@ -89,7 +89,7 @@ def _member(struct: Struct, field: Field, address: int, value: Any, keeper: Memo
         inner = structs()[field.element_type]
         if inner.struct_size is not None and not memory.number(ADDRESS, where):
             yield where, memory.pack(ADDRESS, [inner.struct_size])
-        yield from _inner(inner, where, value, keeper, is_ours=is_ours)
+        yield from _nested_members(inner, where, value, keeper, is_ours=is_ours)
     elif field.kind == "struct_pointer":
         yield from _write_pointee(field, where, value, keeper, is_ours=is_ours)
     elif field.kind == "rows":
@@ -100,7 +100,7 @@ def _member(struct: Struct, field: Field, address: int, value: Any, keeper: Memo
         yield from _write_list(struct, field, address, value, keeper)
 
 
-def _inner(struct: Struct, address: int, value: Any, keeper: MemoryOwner, *, is_ours: bool) -> _Pieces:
+def _nested_members(struct: Struct, address: int, value: Any, keeper: MemoryOwner, *, is_ours: bool) -> _Pieces:
     """The members of a nested struct."""
     for name, each in _mapping(value).items():
         field = struct.fields.get(name)
@@ -113,7 +113,7 @@ def _write_pointee(field: Field, where: int, value: Any, keeper: MemoryOwner, *,
     """A struct that the caller allocated, or one of ours."""
     struct = structs()[field.element_type]
     if field.is_output and not is_ours:
-        yield from _inner(struct, memory.number(ADDRESS, where), value, keeper, is_ours=False)
+        yield from _nested_members(struct, memory.number(ADDRESS, where), value, keeper, is_ours=False)
         return
     made = keeper.address(_block(struct, value, keeper)) if value is not None else 0
     yield where, memory.pack(ADDRESS, [made])
@@ -125,7 +125,7 @@ def _block(struct: Struct, value: Any, keeper: MemoryOwner) -> bytes:
     address = ctypes.addressof(block)
     if struct.struct_size is not None:
         memory.put(address, memory.pack(ADDRESS, [struct.struct_size]))
-    for where, data in list(_inner(struct, address, value, keeper, is_ours=True)):
+    for where, data in list(_nested_members(struct, address, value, keeper, is_ours=True)):
         memory.put(where, data)
     return block.raw
 

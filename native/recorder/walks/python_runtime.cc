@@ -155,13 +155,16 @@ PythonRuntime PythonRuntime::find() {
   runtime.is_finalizing_ = find_symbol<Predicate>("Py_IsFinalizing");
   if (runtime.is_finalizing_ == nullptr) runtime.is_finalizing_ = find_symbol<Predicate>("_Py_IsFinalizing");
   runtime.code_type_ = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "PyCode_Type"));
-  runtime.evaluator_ = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault"));
+  // In 3.15, compilers split the evaluator into parts with an unwind entry each, and only one begins at the symbol. The
+  // native frame of a run is then found by its address alone.
+  bool is_split = runtime.layout_->thread_base_frame >= 0;
+  if (!is_split) runtime.evaluator_ = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault"));
   if (runtime.layout_->code_version < 0) count_code_deaths(runtime.code_type_, runtime.layout_->type_deallocate);
   return runtime;
 }
 
 size_t PythonRuntime::walk(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const {
-  static_assert(std::size(kPythonLayouts) == 4);
+  static_assert(std::size(kPythonLayouts) == 5);
   if (thread_state == 0) return 0;
   switch (layout_ - kPythonLayouts) {
     case 0:
@@ -170,8 +173,10 @@ size_t PythonRuntime::walk(uintptr_t thread_state, PythonFrame* frames, size_t c
       return walk_frames<1>(thread_state, frames, capacity, log);
     case 2:
       return walk_frames<2>(thread_state, frames, capacity, log);
-    default:
+    case 3:
       return walk_frames<3>(thread_state, frames, capacity, log);
+    default:
+      return walk_frames<4>(thread_state, frames, capacity, log);
   }
 }
 
@@ -227,10 +232,13 @@ size_t PythonRuntime::walk_frames(uintptr_t thread_state, PythonFrame* frames, s
       frame = read_logged(thread_state, layout.thread_current_frame, words);
     }
   }
+  // From 3.15 on, a frame without code, inside the thread state, ends the list. It never changes.
+  uintptr_t end = 0;
+  if constexpr (layout.thread_base_frame >= 0) end = read<uintptr_t>(thread_state, layout.thread_base_frame);
   size_t count = walk_returning_frame(thread_state, frame, frames, log);
   Words words(&log->python_words);
   Bytes bytes(&log->python_bytes);
-  for (; frame != 0 && count < capacity; frame = read_logged(frame, layout.frame_previous, words)) {
+  for (; frame != end && frame != 0 && count < capacity; frame = read_logged(frame, layout.frame_previous, words)) {
     PythonFrame& entry = frames[count++];
     if constexpr (has_entry_flags) {
       read_frame(layout, frame, words, &entry);

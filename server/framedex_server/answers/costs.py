@@ -145,7 +145,7 @@ ANSWERS = {
             costtext.memory_text,
             costtext.memory_details,
             costtext.memory_total,
-            lambda row: row.held is None or row.held.at_peak > 0 or row.held.growth > 0,
+            lambda row: row.memory is None or row.memory.at_peak > 0 or row.memory.growth > 0,
             notable_memory,
         ),
         Answer(

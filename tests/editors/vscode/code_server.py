@@ -56,7 +56,7 @@ RESET = (
     *("framedex.activity.focus", "workbench.actions.treeView.framedex.activity.collapseAll"),
     *("notifications.clearAll", "workbench.view.explorer"),
 )
-"""Commands that close what a test opened, clear what the extension and its server remember of it, and show the files."""
+"""Commands that close what a test opened, clear the state of the extension and its server, and show the files."""
 
 QUIETED = ("telemetry", "update-check", "workspace-trust", "getting-started-override")
 """What code-server has switches for."""

@@ -61,6 +61,7 @@ def test_a_glue_frame_is_shown_in_the_trace(activity: Workbench) -> None:
     row(activity, "glue frames hidden").first.click()
     row(activity, "Py_BytesMain").click()
     expect(activity.text.get_by_text("Py_BytesMain")).to_be_visible()
+    expect(activity.page.locator(".monaco-dialog-box")).to_contain_text("/Modules/main.c")
 
 
 def test_a_frame_without_a_source_offers_to_add_one(activity: Workbench, project: Project) -> None:

@@ -26,8 +26,8 @@ from framedex.fetching.wanted import WantedCommit
 from framedex.progress import SilentProgress
 cache, address, commit = sys.argv[1:]
 waiting = lambda: print("waiting", flush=True)
-wanted, remote = Wanted("xla", commit, "", ""), Remote(address, batch=1)
-print(fetch_sources(SourceCache(Path(cache)), wanted, [remote], Silence(), waiting))
+wanted, remote = WantedCommit("xla", commit, "", ""), Remote(address, batch=1)
+print(fetch_sources(SourceCache(Path(cache)), wanted, [remote], SilentProgress(), waiting))
 """
 
 

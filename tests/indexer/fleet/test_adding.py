@@ -136,7 +136,7 @@ from framedex.fleet.place import StoreRoot
 from tests.indexer.fleet.fleets import added
 captures = [Path(path) for path in sys.argv[3:]]
 added(Path(sys.argv[1], "whole"), *captures)
-rename = Place._rename
+rename = StoreRoot._rename
 for written in map(int, sys.argv[2].split()):
     child = os.fork()
     if child == 0:
@@ -146,7 +146,7 @@ for written in map(int, sys.argv[2].split()):
                 os.kill(os.getpid(), 9)
             left[0] -= 1
             rename(self, part, path)
-        Place._rename = rename_or_die
+        StoreRoot._rename = rename_or_die
         added(Path(sys.argv[1], str(written)), *captures)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -9

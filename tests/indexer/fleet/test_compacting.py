@@ -214,14 +214,14 @@ from framedex.fleet.place import StoreRoot
 from framedex.fleet.sweeping import SweepResult
 from framedex.progress import SilentProgress
 left = [int(sys.argv[3])]
-whole = getattr(Place, sys.argv[2])
+whole = getattr(StoreRoot, sys.argv[2])
 def do_or_die(self, *arguments):
     if not left[0]:
         os.kill(os.getpid(), 9)
     left[0] -= 1
     return whole(self, *arguments)
-setattr(Place, sys.argv[2], do_or_die)
-compact(Place(sys.argv[1]), Silence(), int(sys.argv[4]))
+setattr(StoreRoot, sys.argv[2], do_or_die)
+compact(StoreRoot(sys.argv[1]), SilentProgress(), int(sys.argv[4]))
 """
 
 

@@ -123,8 +123,8 @@ def do_or_die(whole):
         left[0] -= 1
         return whole(self, *arguments)
     return done
-Place.remove, Place._rename = do_or_die(Place.remove), do_or_die(Place._rename)
-drop(Place(sys.argv[1]), "2026-11-24", None)
+StoreRoot.remove, StoreRoot._rename = do_or_die(StoreRoot.remove), do_or_die(StoreRoot._rename)
+drop(StoreRoot(sys.argv[1]), "2026-11-24", None)
 """
 
 

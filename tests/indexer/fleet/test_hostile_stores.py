@@ -182,8 +182,8 @@ store = sys.argv[1]
 for work in (
     lambda: asked(store, "SELECT count(*) FROM captures"),
     lambda: [each if isinstance(each, FramedexError) else "added" for each in added(store, Path(sys.argv[2]))],
-    lambda: compact(Place(store), Silence()),
-    lambda: drop(Place(store), "2999-01-01", None),
+    lambda: compact(StoreRoot(store), SilentProgress()),
+    lambda: drop(StoreRoot(store), "2999-01-01", None),
 ):
     try:
         print(work())

@@ -193,7 +193,7 @@ from click.testing import CliRunner
 from framedex.commands.main import cli
 from framedex.index.write.capture import CaptureWriter
 from framedex.shared.archive import ArchiveWriter
-place = {"writing": (Writing, "finish"), "reading": (CaptureWriter, "add"), "ending": (CaptureWriter, "finish")}
+place = {"writing": (ArchiveWriter, "finish"), "reading": (CaptureWriter, "add"), "ending": (CaptureWriter, "finish")}
 owner, name = place[sys.argv[3]]
 setattr(owner, name, lambda *_, **__: os.kill(os.getpid(), 9))
 CliRunner().invoke(cli, ["fleet", "pull", "--store", sys.argv[1], "-o", sys.argv[2]])

@@ -97,8 +97,10 @@ def test_what_comes_back_is_bounded(index: Path) -> None:
 
 
 def test_what_is_no_query_is_said(index: Path) -> None:
-    cases: list[str] = ["", "nothing", "SELECT no_such FROM captures", "SELECT ?", "SELECT '\0'"]
+    cases: list[str] = ["", "nothing", "SELECT no_such FROM captures", "SELECT ?", "SELECT '\0'", 'SELECT "\x1b[31m']
+    cases += ["SELECT * FROM no_such_\x1b[31m", "SELECT x.\u202ea FROM captures"]
     for statement in cases:
         with pytest.raises(FramedexError, match="Invalid query") as raised:
             run_query(index, statement, 10)
         assert raised.value.remedy
+        assert str(raised.value).replace("\n", " ").isprintable()

@@ -67,7 +67,7 @@ def test_a_binary_without_permission_cannot_be_read(tmp_path: Path, library: Pat
     script = (
         "import sys; from framedex.ingest import CaptureFrameNamer; from framedex.model import Module\n"
         "from tests.indexer.ingest.test_naming import capture_of\n"
-        f"print(*Namer().name_frames(capture_of(Module(sys.argv[1], 0, 4096, {build_id}, '')))[1])"
+        f"print(*CaptureFrameNamer().name_frames(capture_of(Module(sys.argv[1], 0, 4096, {build_id}, '')))[1])"
     )
     target = folder if closed == "folder" else binary
     target.chmod(0)

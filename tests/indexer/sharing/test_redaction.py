@@ -10,8 +10,15 @@ from pathlib import Path
 import pytest
 
 from framedex.ffi.joins import find_metadata_site_keys
-from framedex.model import Language, Metadata, StopReasons
-from framedex.shared.contents import Definitions, SharedFrame, SharedFunction, SharedProgram, SharedSite
+from framedex.model import Language, LocationEvidence, Metadata, StopReasons
+from framedex.shared.contents import (
+    Definitions,
+    SharedFrame,
+    SharedFunction,
+    SharedProgram,
+    SharedSite,
+    SharedSourceLine,
+)
 from framedex.sharing.names import NameReplacer
 from framedex.sharing.redaction import Redactor, Secrets
 from framedex.sharing.replacement import GONE
@@ -216,6 +223,30 @@ def test_texts_that_look_like_something_are_listed() -> None:
         ("a host", "node7.cluster.internal"),
         ("a token", "hf_abcdefghijklmnopqrstuv"),
     ]
+
+
+def test_files_of_framedex_itself_are_not_listed() -> None:
+    """Given binaries of framedex and of a user, both built in a home folder, then the user's files are listed."""
+    paths = (
+        *("/x/site-packages/framedex_native/libtpu.so", "/home/carol/kernel.so"),
+        *("/home/carol/framedex/native/pjrt/buffer.cc", "/home/carol/kernel.cc", "/home/carol/shared.h"),
+    )
+    functions = tuple(SharedFunction(Language.NATIVE, "f", "f", "f", module, "", 0) for module in (0, 1))
+    frames = tuple(
+        (SharedFrame(function, 0, 0, SharedSourceLine(path, 1, LocationEvidence.EXACT), None, False, 0),)
+        for function, path in ((0, 2), (1, 3), (0, 4), (1, 4))
+    )
+    for packages in (None, ["jax"]):
+        redactor = Redactor(Secrets([], []), [], packages)
+        plain = redactor.definitions(
+            Definitions('{"argv": []}', paths, functions, frames, (), (), (), 0, (), StopReasons(), programs={})
+        )
+        left = {text for kind, text in redactor.remaining_texts() if kind == "is a file"}
+        assert plain.paths[2] == "/elsewhere/buffer.cc"
+        if packages is None:
+            assert left == {"/elsewhere/kernel.so", "/elsewhere/kernel.cc", "/elsewhere/shared.h"}
+        else:
+            assert left == set() and not any("kernel" in path or "shared" in path for path in plain.paths)
 
 
 def test_names_of_kept_packages_stay_and_are_listed() -> None:

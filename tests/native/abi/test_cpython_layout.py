@@ -17,13 +17,15 @@ ABI_FOLDER = pythons.ROOT / "native" / "abi"
 LAYOUTS: dict[str, dict[str, int]] = json.loads((ABI_FOLDER / "cpython_layout.json").read_text())["layouts"]
 
 # `_PyRuntime` begins with _Py_DebugOffsets from 3.13 on (Include/internal/pycore_runtime.h, in 3.14
-# pycore_debug_offsets.h): words in this order. A `+` marks what 3.14 has inserted.
+# pycore_debug_offsets.h): words in this order. 3.14 has inserted those with `+`, 3.15 those with `*`.
 WORDS = {
     "": "version free_threaded",
     "runtime.": "size finalizing interpreters_head",
     "interpreter.": "size id next threads_head +threads_main gc imports_modules sysdict builtins ceval_gil"
     " gil gil_enabled gil_locked gil_holder +code_object_generation +tlbc_generation",
-    "thread.": "size prev next interp current_frame thread_id native_thread_id datastack_chunk status",
+    "thread.": "size prev next interp current_frame *base_frame *last_profiled_frame *last_profiled_frame_seq thread_id"
+    " native_thread_id datastack_chunk status *holds_gil *gil_requested *current_exception *exc_state",
+    "exception.": "*exc_value",
     "frame.": "size previous executable instr_ptr localsplus owner +stackpointer +tlbc_index",
     "code.": "size filename name qualname linetable firstlineno argcount localsplusnames localspluskinds"
     " co_code_adaptive +co_tlbc",
@@ -60,7 +62,7 @@ def test_the_offsets_are_those_that_the_interpreters_headers_give(version: str) 
     assert layout == LAYOUTS[version]
 
 
-@pytest.mark.parametrize("version", ["3.13", "3.14"])
+@pytest.mark.parametrize("version", ["3.13", "3.14", "3.15"])
 def test_the_offsets_are_those_that_the_interpreter_publishes_itself(version: str) -> None:
     python = next(iter(pythons.found(version)), None)
     if python is None:
@@ -74,10 +76,11 @@ def test_the_offsets_are_those_that_the_interpreter_publishes_itself(version: st
 
 
 def _names(version: str) -> Iterator[str]:
+    since = {"+": 14, "*": 15}
     for structure, words in WORDS.items():
         for word in words.split():
-            if version != "3.13" or not word.startswith("+"):
-                yield structure + word.lstrip("+")
+            if int(version.partition(".")[2]) >= since.get(word[0], 0):
+                yield structure + word.lstrip("+*")
 
 
 def _measuring() -> ModuleType:

@@ -44,7 +44,7 @@ def test_a_newer_version_is_recorded_without_its_python_frames(tmp_path: Path, o
     assert not any(call.python_frames for call in calls)
     assert {call.outcome for call in calls} == {MergeOutcome.MERGED}
     problem = read_capture(done.capture).metadata.python_problem
-    assert problem == "Python 3.99.0 (main) is not supported (3.11 to 3.14 are)"
+    assert problem == "Python 3.99.0 (main) is not supported (3.11 to 3.15 are)"
 
 
 def test_the_mock_does_not_open_without_the_gil_and_says_so(tmp_path: Path, other_version: str) -> None:

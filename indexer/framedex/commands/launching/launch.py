@@ -35,7 +35,7 @@ from framedex.errors import FramedexError
 from framedex.folders import program_on_path
 from framedex.interpreters import query_interpreter, unusable_interpreter_error
 from framedex.model import BinaryState
-from framedex.nativepart import SUPPORTED_PYTHONS, framedex_native
+from framedex.nativepart import RECORDABLE_PYTHONS, framedex_native
 from framedex.plaintext import printable, shell_word
 from framedex.version import VERSION
 from framedex.words import signal_name
@@ -74,7 +74,7 @@ def check_python(python: str) -> None:
     """Raise FramedexError unless framedex supports the version of this interpreter."""
     versions = _package_versions(python)
     version = versions["python"]
-    first, last = SUPPORTED_PYTHONS
+    first, last = RECORDABLE_PYTHONS
     remedy = (
         f"Use one of Python {_format_version(first)} to {_format_version(last)}: `framedex run --python PATH SCRIPT`."
     )

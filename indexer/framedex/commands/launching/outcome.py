@@ -28,23 +28,29 @@ from framedex.plaintext import printable
 from framedex.words import count, signal_name
 
 _REPORT_VARIABLE = "FRAMEDEX_REPORT"
+_INNER_RUN = b"inner-run"
 REPORT_NAME = "framedex-report"
 """The name by which the recorder recognises the memory file: another process may have reused the launcher's pid."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecorderEvents:
-    """The folders of started captures, reasons for failed ones, and the cells that ran, by process id."""
+    """The folders of started captures, reasons for failed ones, and the cells that ran, by process id.
+
+    `has_inner_run`: the program started another `framedex run`, which reports its own recording.
+    """
 
     started: tuple[Path, ...] = ()
     failures: tuple[str, ...] = ()
     cells: Mapping[int, Sequence[Cell]] = field(default_factory=dict)
+    has_inner_run: bool = False
 
 
 class RecorderEventFile:
     """A memory file for the events of recorders, as a context manager. Without memfd support there are no events."""
 
     def __init__(self) -> None:
+        _report_to_outer_run()
         try:
             self._file: int | None = os.memfd_create(REPORT_NAME)
         except OSError:
@@ -72,7 +78,20 @@ class RecorderEventFile:
             tuple(Path(os.fsdecode(text)) for kind, _, text in events if kind == b"began"),
             tuple(text.decode("utf-8", "replace") for kind, _, text in events if kind == b"failed"),
             _parse_cells(text for kind, _, text in events if kind == b"cell"),
+            any(kind == _INNER_RUN for kind, _, _ in events),
         )
+
+
+def _report_to_outer_run() -> None:
+    """Report this run to the `framedex run` whose program started it, if any."""
+    path = os.environ.get(_REPORT_VARIABLE)
+    with suppress(OSError):
+        if path and str(Path(path).readlink()).startswith(f"/memfd:{REPORT_NAME}"):
+            file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+            try:
+                os.write(file, _INNER_RUN + b" \0")
+            finally:
+                os.close(file)
 
 
 def _parse_cells(entries: Iterable[bytes]) -> dict[int, list[Cell]]:
@@ -122,6 +141,8 @@ class Outcome:
         ended = f"the program was ended by {signal_name(-self.status)}; " if self.status < 0 else ""
         if os.environ.get("FRAMEDEX_RECORD") == "0":
             return f"{ended}nothing is recorded (FRAMEDEX_RECORD=0)."
+        if not self.captures and self.events.has_inner_run and not self.events.failures:
+            return f"{ended}another `framedex run` inside the program reports the recording."
         if not self.captures:
             return f"{ended}nothing was recorded: {self._empty_reason()}"
         calls, threads = sum(each.calls for each in counts), sum(each.threads for each in counts)

@@ -126,7 +126,7 @@ def _find_groups(
         raise _ambiguous_error(name, matches)
     if not matches.is_name:
         rank = "" if matches.count == 1 else f", and is the most likely of {matches.count:,}"
-        note(f"No function is named {name}. This one contains the name{rank}.")
+        note(f"No function is named {name}. The name of this one contains it{rank}.")
     elif matches.count > _MOST_FUNCTIONS:
         note(f"The {_MOST_FUNCTIONS} most called of {words.count(matches.count, 'function')} named {name}.")
     note_own_function_inside_jit(index, name, matches.functions)

@@ -27,6 +27,7 @@ from framedex.commands.output.console import note, print_error, print_lines
 from framedex.commands.output.terminal import Line, Span, text_line
 from framedex.errors import FramedexError
 from framedex.plaintext import printable, shell_word
+from framedex.version import VERSION
 
 if TYPE_CHECKING:
     from framedex.fetching.cache import SourceCache
@@ -286,7 +287,6 @@ def _write_maps(
     from framedex.ingest.source_maps import export_map
     from framedex.model import SourceMapInfo
     from framedex.sourcemap import tracked_files
-    from framedex.version import VERSION
 
     maps = {}
     for wanted, folder in folders.items():

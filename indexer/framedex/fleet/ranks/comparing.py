@@ -82,7 +82,7 @@ def _find_departures(
     families: Sequence[RankFamily], members: Members, calls: JobCalls, steps: LoopSteps | None
 ) -> Iterator[Finding]:
     """Yield the calls in which ranks differ from the others, each difference once."""
-    of_lines = [{calls.tokens[token].place for token in np.unique(each.token).tolist()} for each in calls.sequences]
+    of_lines = [{calls.tokens[token].line_key for token in np.unique(each.token).tolist()} for each in calls.sequences]
     for number, family in enumerate(families):
         of_family = steps if number == 0 else None
         same: dict[tuple[object, ...], list[int]] = defaultdict(list)
@@ -195,11 +195,11 @@ def _is_own_line(
 ) -> bool:
     """Return whether a difference is code that only this rank executes, such as logging or saving."""
     mine = {
-        calls.tokens[token].place
+        calls.tokens[token].line_key
         for token in calls.sequences[position].token[each.start : each.start + each.count].tolist()
     }
     theirs = {
-        calls.tokens[token].place
+        calls.tokens[token].line_key
         for token in family.reference[each.other_start : each.other_start + each.other_count].tolist()
     }
     others = [lines for other, lines in enumerate(of_lines) if other != position]

@@ -142,7 +142,7 @@ def _roughly_aligned(sequence: Integers, reference: Integers) -> SequenceAlignme
             break
         count, other_count = len(sequence) - at, len(reference) - other_at
         if len(departures) < MOST_DEPARTURES - 1:
-            count, other_count = _gap(sequence, reference, mine, theirs, at, other_at)
+            count, other_count = _find_gap(sequence, reference, mine, theirs, at, other_at)
         departures.append(Departure(at, count, other_at, other_count))
         at, other_at = at + count, other_at + other_count
     return SequenceAlignment(tuple(departures), matched)
@@ -187,7 +187,7 @@ def _runs(sequence: Integers, length: int) -> npt.NDArray[np.uint64]:
     return runs
 
 
-def _gap(
+def _find_gap(
     sequence: Integers,
     reference: Integers,
     mine: list[npt.NDArray[np.uint64]],

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from framedex.errors import FramedexError
 from framedex.imports.building import ProfileBuilder
-from framedex.imports.names import frame_of_text, build_imported_frame
+from framedex.imports.names import build_imported_frame, frame_of_text
 from framedex.imports.source import Source, lines_of
 from framedex.imports.values import ValueType, WeightRules
 from framedex.lazy import compiled_on_use

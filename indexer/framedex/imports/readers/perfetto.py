@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
 from framedex.imports.building import ProfileBuilder
-from framedex.imports.names import frame_of_text, build_imported_frame
+from framedex.imports.names import build_imported_frame, frame_of_text
 from framedex.imports.sequences import NAMES, SOURCES, Sequence, Stacks
 from framedex.imports.slices import MOST, SliceCollector, add_slices
 from framedex.imports.source import Source

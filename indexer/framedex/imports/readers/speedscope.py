@@ -8,7 +8,7 @@ from typing import Any
 
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.jsonstream import members
-from framedex.imports.names import frame_of_text, thread_id, thread_of_text, build_imported_frame
+from framedex.imports.names import build_imported_frame, frame_of_text, thread_id, thread_of_text
 from framedex.imports.source import Source
 from framedex.imports.values import ValueType, WeightRules
 from framedex.model import ImportedFrame

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.hlo import op_frames
-from framedex.imports.names import frame_of_text, build_imported_frame
+from framedex.imports.names import build_imported_frame, frame_of_text
 from framedex.imports.slices import MOST, SliceCollector, add_slices
 from framedex.imports.source import Source
 from framedex.imports.values import ValueType, WeightRules

@@ -17,6 +17,7 @@ from pathlib import Path
 from framedex import words
 from framedex.errors import FramedexError
 from framedex.index.file.database import LOCK_TIMEOUT_S, connect_reading, translate_errors
+from framedex.plaintext import visible
 
 MAX_MEMORY_BYTES = 256 << 20
 """Limit in bytes of SQLite's memory, for all queries of this process."""
@@ -122,6 +123,7 @@ def _build_error(name: str, message: str) -> FramedexError:
             f" {words.size(_MAX_VALUE_BYTES)}.",
             "Select fewer rows or shorter values.",
         )
+    message = visible(message)  # it quotes the query
     if name.startswith("SQLITE_AUTH"):
         return FramedexError(f"The query was rejected: {message}.", "Only SELECT is allowed.")
     return FramedexError(f"Invalid query: {message.rstrip('.')}.", "Run without a query to list the views.")

@@ -228,9 +228,9 @@ def _match_boundaries(reader: Reader, names: str) -> list[int]:
 
 
 def find_boundaries(reader: Reader, name: str) -> list[Row]:
-    """Return (id, name, calls) of the called boundary functions of this name, or else with it as whole words.
+    """Return (id, name, calls) of the called boundary functions of this name.
 
-    If none has it as whole words, those that contain it as a part.
+    If there are none: those with this whole word in their names, else those whose names contain it.
     """
     rows = reader.rows(
         "SELECT b.id, b.name, sum(k.calls) FROM boundaries b JOIN call_kinds k ON k.boundary = b.id"

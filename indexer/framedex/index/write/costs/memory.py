@@ -311,10 +311,10 @@ class MemoryGrowth:
         self._loops = activity.find_loop_keys(nodes)
         self._starts: dict[LoopKey, Integers] = {}
 
-    def measure(self, pieces: Integers, had_from: Integers, had_until: Integers, size: Integers) -> tuple[int, int]:
+    def measure(self, pieces: Integers, held_from: Integers, held_until: Integers, size: Integers) -> tuple[int, int]:
         """Return the growth per round of a loop in bytes (0: none), and the number of rounds (0: outside of loops).
 
-        The program has a piece of `size` bytes from `had_from` until `had_until`. The loop is the innermost one that
+        The program has a piece of `size` bytes from `held_from` until `held_until`. The loop is the innermost one that
         makes most of the pieces and grows, else the innermost one.
         """
         innermost = 0
@@ -322,7 +322,7 @@ class MemoryGrowth:
             if key not in self._starts:
                 self._starts[key] = self._activity.find_round_starts(key)
             starts = self._starts[key]
-            if growth := _compute_growth(starts, had_from, had_until, size):
+            if growth := _compute_growth(starts, held_from, held_until, size):
                 return growth, len(starts)
             innermost = innermost or len(starts)
         return 0, innermost
@@ -338,14 +338,14 @@ class MemoryGrowth:
         return [key for key in self._loops.get(usual, ()) if 2 * made[key] > len(pieces)]
 
 
-def _compute_growth(starts: Integers, had_from: Integers, had_until: Integers, size: Integers) -> int:
+def _compute_growth(starts: Integers, held_from: Integers, held_until: Integers, size: Integers) -> int:
     """Return the bytes per round if the bytes before a round never fall, and rise in the later half of the rounds.
 
     The first round is left out because it compiles. Memory that one round keeps for the next one is not growth.
     """
-    begun, ended = np.argsort(had_from, kind="stable"), np.argsort(had_until, kind="stable")
-    gained = np.concatenate([[0], np.cumsum(size[begun])])[np.searchsorted(had_from[begun], starts[1:])]
-    lost = np.concatenate([[0], np.cumsum(size[ended])])[np.searchsorted(had_until[ended], starts[1:], side="right")]
+    begun, ended = np.argsort(held_from, kind="stable"), np.argsort(held_until, kind="stable")
+    gained = np.concatenate([[0], np.cumsum(size[begun])])[np.searchsorted(held_from[begun], starts[1:])]
+    lost = np.concatenate([[0], np.cumsum(size[ended])])[np.searchsorted(held_until[ended], starts[1:], side="right")]
     before = gained - lost
     if (np.diff(before) < 0).any():
         return 0
