@@ -80,7 +80,10 @@ SECTIONS = {
         "transfers": Verb(
             "framedex.commands.verbs.transfers:transfers", "Show lines that copy data between host and device."
         ),
-        "memory": Verb("framedex.commands.verbs.memory:memory", "Show lines that hold device memory, and growth."),
+        "memory": Verb(
+            "framedex.commands.verbs.memory:memory",
+            "Show lines that hold device memory, inside programs too, and growth.",
+        ),
         "waits": Verb("framedex.commands.verbs.waits:waits", "Show lines that wait for the device, and loop steps."),
         "diff": Verb("framedex.commands.verbs.diff:diff", "Compare two recordings by function, line and loop."),
         "report": Verb("framedex.commands.verbs.report:report", "Write an HTML report of captures."),

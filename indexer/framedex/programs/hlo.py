@@ -167,7 +167,7 @@ class Computation:
 
 
 class StackFrames:
-    """The Python frames that instructions refer to, by number (StackFrameIndexProto). 0 is no frame."""
+    """The Python frames that instructions refer to, by number (StackFrameIndexProto). The number 0 means none."""
 
     def __init__(self, module: Message) -> None:
         tables = Message(module.content(17))

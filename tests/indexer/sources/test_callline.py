@@ -314,7 +314,7 @@ def test_a_comment_after_a_directive_is_no_qualifier(tmp_path: Path) -> None:
     path = tmp_path / "comment.cc"
     path.write_text(source)
     (calls,) = written_calls(source.encode(), parse_file(path).definitions).values()
-    assert [(call.callee, call.line) for call in calls] == [("CallForm", 4), ("Global", 6)]
+    assert [(call.callee, call.line) for call in calls] == [("Called", 4), ("Global", 6)]
 
 
 def test_texts_that_are_passed_tell_calls_of_one_callee_apart(tmp_path: Path) -> None:

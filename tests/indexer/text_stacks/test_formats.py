@@ -191,9 +191,10 @@ def test_hlo_instructions_lead_to_their_line_and_their_callers() -> None:
 
 def test_the_largest_allocations_of_an_exhausted_memory_lead_to_their_lines() -> None:
     tpu = (
-        "Ran out of memory in memory space hbm. Used 20.14G of 15.48G hbm.\n\n  Largest program allocations in hbm:\n\n"
+        "Ran out of memory in memory space hbm. Used 20.14G of 15.48G hbm.\n\n"
+        "  Largest program allocations in hbm:\n\n"
         '  1. Size: 4.00G\n     Operator: op_name="jit(step)/tanh" source_file="/a/train.py" source_line=6\n'
-        "     Shape: f32[1024,1024,1024]{2,1,0:T(8,128)}\n     Unpadded size: 4.00G\n     XLA label: fusion.12 = fusion\n"
+        "     Shape: f32[1024,1024,1024]{2,1,0:T(8,128)}\n     Unpadded size: 4.00G\n     XLA label: fusion.12\n"
         "     Allocation type: HLO temp\n     ==========================\n\n"
         '  2. Size: 2.00G\n     Operator: op_name="jit(step)/dot_general" source_file="/a/train.py" source_line=9\n'
     )

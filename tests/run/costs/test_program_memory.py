@@ -1,4 +1,4 @@
-"""The memory inside programs: totals against JAX's own analysis, and the buffers, lines and savings of known programs."""
+"""The memory inside programs: totals against JAX's own analysis, and the buffers and lines of known programs."""
 
 from __future__ import annotations
 

@@ -82,7 +82,8 @@ def _read_memory_lines(reader: Reader, capture: int, device: str, *, all_lines: 
 
 def _read_failures(reader: Reader, capture: int, device: str) -> tuple[OutOfMemory, ...]:
     rows = reader.rows(
-        "SELECT call, time, node, wanted, alive, program FROM memory_failures WHERE capture = ? AND device = ? ORDER BY call",
+        "SELECT call, time, node, wanted, alive, program FROM memory_failures WHERE capture = ? AND device = ?"
+        " ORDER BY call",
         *(capture, device),
     )
     lines = lines_of_nodes(reader, [row[2] for row in rows])
