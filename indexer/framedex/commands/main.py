@@ -15,7 +15,7 @@ import click
 
 from framedex.commands.output.proposals import rewrite_proposals, typed_command
 from framedex.errors import OUT_OF_MEMORY_REMEDY, FramedexError, system_failure
-from framedex.plaintext import shell_word
+from framedex.plaintext import shell_word, visible
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
@@ -230,6 +230,8 @@ class VerbGroup(click.Group):
             _print_error(error)
             ctx.exit(1)
         except click.UsageError as error:
+            # The message quotes what the user typed. The attribute is final, and each subclass has its own constructor.
+            vars(error)["message"] = "\n".join(map(visible, error.message.split("\n")))
             if type(error) is click.UsageError:  # subclasses have click's own messages
                 raise click.UsageError(rewrite_proposals(error.message), error.ctx) from error
             raise

@@ -96,6 +96,7 @@ def _take_timed_code(code: Any, line: int) -> Any:
     """Put IPython's function around timed code, and its setup, on the line of the magic. Return the timed code."""
     loop = code.body[0].body[-3]
     timed, loop.body = loop.body, []
+    node: Any
     for node in ast.walk(code):
         if hasattr(node, "lineno"):
             node.lineno = node.end_lineno = line

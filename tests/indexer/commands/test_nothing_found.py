@@ -112,3 +112,22 @@ def test_a_thread_without_calls_is_told_with_those_that_have_some(run: Run) -> N
     done = run("calls", "--thread", "nobody")
     assert done.exit_code == 1
     assert "No calls on a thread nobody. There are calls on MainThread (100), " in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("{}",),
+        ("calls", "--{}"),
+        ("waits", "--capture", "{}"),
+        ("diff", "{}", "1"),
+        ("captures", "rm", "{}"),
+        ("check", "--max-compiles", "{}"),
+        ("run", "--device", "{}", "p.py"),
+    ],
+)
+def test_errors_of_the_command_line_quote_no_control_characters(arguments: tuple[str, ...]) -> None:
+    """Given a file name with terminal sequences that a shell's pattern put into the command line."""
+    result = CliRunner().invoke(cli, [each.format("\x1b]0;title\x07\u202e") for each in arguments])
+    assert result.exit_code in (1, 2)
+    assert result.output.replace("\n", "").isprintable(), result.output
