@@ -194,4 +194,4 @@ def test_a_run_inside_a_run_records_and_the_outer_one_says_so(folder: Path) -> N
     assert ended.status == 0, ended.stderr
     inner, outer = ended.said
     assert "framedex: recorded " in inner
-    assert outer == "framedex: another `framedex run` inside the program reports the recording."
+    assert outer == "framedex: the run inside the program reports the recording."

@@ -27,7 +27,8 @@ _NOT_REGISTERED = re.compile(
     r" (?:on a platform|on platform|for) (\w+)"
 )
 _SITE = re.compile(rf'{FRONTEND_ATTRIBUTE} = "(0x[0-9a-f]+)"')
-_ATTRIBUTE = re.compile(r'(\w+)=("[^"\\]*"|[-\w.+]+)(?=,|$)')
+# As native/ffi writes them: `eps=f32(0.5)`, `n=3`, `mode="fast"`.
+_ATTRIBUTE = re.compile(r'(\w+)=(?:[a-z]\w*\()?("[^"\\]*"|[-\w.+]+)\)?(?=,|$)')
 # Callbacks as native/ffi/instances.h describes them: the recorded name, empty for unrecorded callbacks.
 _CALLBACK = re.compile(r'\bframedex_callback = "([^"]*)"')
 _MLIR_ATTRIBUTE = re.compile(r'(\w+) = ("[^"\\]*"|[-\w.+]+ : )')

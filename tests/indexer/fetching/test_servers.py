@@ -47,7 +47,7 @@ def test_a_tag_that_is_another_commit_is_refused(cache: SourceCache, repository:
     add_commit(repository, "xla/new.cc", "")
     with (
         served(repository.parent, protocol_version="0") as server,
-        pytest.raises(FramedexError, match="returned another commit") as error,
+        pytest.raises(FramedexError, match="returned a different commit") as error,
     ):
         fetch(cache, xla(commit, "jax-v1.2"), Remote(f"{server.address}/xla.git"))
     assert "https://github.com/openxla/xla" in error.value.remedy

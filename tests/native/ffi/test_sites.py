@@ -28,9 +28,10 @@ def test_every_join_of_the_matrix_is_right(matrix: FfiRun) -> None:
     assert_every_join_is_right(matrix)
 
 
-@pytest.mark.exhaustive
-def test_every_join_is_right_on_the_mock_tpu(tmp_path: Path) -> None:
-    assert_every_join_is_right(run_ffi("ffi_matrix.py", folder=tmp_path, **mock_tpu(devices=2)))
+@pytest.mark.parametrize("dispatches", exhaustive_unless([("eager",), ()], ("eager",)), ids=["eager", "all"])
+def test_every_join_is_right_on_the_mock_tpu(tmp_path: Path, dispatches: tuple[str, ...]) -> None:
+    """The mock compiles programs of several threads at once, so that only attributes tell their calls apart."""
+    assert_every_join_is_right(run_ffi("ffi_matrix.py", *dispatches, folder=tmp_path, **mock_tpu(devices=2)))
 
 
 def assert_every_join_is_right(ended: FfiRun) -> None:
@@ -47,7 +48,7 @@ def assert_every_join_is_right(ended: FfiRun) -> None:
         assert len(candidates) > 1
         assert any(line_of(run) in lines(site) for site in candidates)
     assert len(open_runs) < len(runs) / 20
-    assert len(runs) > (400 if ended.result["programs"] >= 60 else 100)
+    assert len(runs) > (400 if ended.result["programs"] >= 60 else 50)
 
 
 def line_of(run: Call) -> int:

@@ -142,7 +142,7 @@ class Outcome:
         if os.environ.get("FRAMEDEX_RECORD") == "0":
             return f"{ended}nothing is recorded (FRAMEDEX_RECORD=0)."
         if not self.captures and self.events.has_inner_run and not self.events.failures:
-            return f"{ended}another `framedex run` inside the program reports the recording."
+            return f"{ended}the run inside the program reports the recording."
         if not self.captures:
             return f"{ended}nothing was recorded: {self._empty_reason()}"
         calls, threads = sum(each.calls for each in counts), sum(each.threads for each in counts)
