@@ -74,9 +74,9 @@ std::string ask_program(PJRT_Executable* executable, const PJRT_Api* plugin) {
 void memory_sizes(recorder::ArgumentWriter& writer, uint16_t field, PJRT_Executable* executable,
                   const PJRT_Api* plugin) {
   static constexpr std::pair<const char*, int64_t Sizes::*> kParts[] = {
-      {"temporaries", &Sizes::temp_size_in_bytes},  {"code", &Sizes::generated_code_size_in_bytes},
+      {"temporaries", &Sizes::temp_size_in_bytes},   {"code", &Sizes::generated_code_size_in_bytes},
       {"arguments", &Sizes::argument_size_in_bytes}, {"results", &Sizes::output_size_in_bytes},
-      {"aliased", &Sizes::alias_size_in_bytes},     {"peak", &Sizes::peak_memory_in_bytes},
+      {"aliased", &Sizes::alias_size_in_bytes},      {"peak", &Sizes::peak_memory_in_bytes},
   };
   std::optional<Sizes> sizes = ask_sizes(executable, plugin);
   if (!sizes) return;

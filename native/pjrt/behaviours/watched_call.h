@@ -17,8 +17,8 @@ namespace framedex::behaviours {
 // Runs a function without behaviours.
 using Default = PJRT_Error* (*)(size_t function, void* arguments);
 
-// While this exists, calls of this thread are a behaviour's own and go to the default. A RuntimeScope within it reverses
-// that.
+// While this exists, calls of this thread are a behaviour's own and go to the default. A RuntimeScope within it
+// reverses that.
 class BehaviourScope {
  public:
   BehaviourScope();
