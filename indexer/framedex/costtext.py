@@ -132,7 +132,7 @@ def memory_by_line(devices: Iterable[DeviceMemory]) -> Iterator[LineMemoryOnDevi
         for failure in device.failures:
             failed.setdefault(failure.line, []).append(failure)
         yield from (LineMemoryOnDevice(device, failures=tuple(failures)) for failures in failed.values())
-        for _, buffers in device.program.buffers_by_line() if device.program else ():
+        for _, buffers in device.large_program.buffers_by_line() if device.large_program else ():
             if certain := tuple(buffer for buffer in buffers if not buffer.is_near):
                 yield LineMemoryOnDevice(device, temporaries=certain)
 

@@ -150,17 +150,22 @@ def test_what_lies_beside_the_calls_on_a_failing_disk_is_not_missing(
 
 
 def test_a_lack_of_memory_ends_a_verb_with_one_sentence(tmp_path: Path) -> None:
-    log = tmp_path / "log"
+    log, short = tmp_path / "log", tmp_path / "short"
+    short.write_text("no stack\n")
     log.touch()
-    os.truncate(log, 1 << 31)  # its read fails; if an import fails, Python prints errors of its own
+    os.truncate(log, 1 << 31)  # its last 16 MiB do not fit
+    # The first text imports all modules: if an import fails, Python prints errors of its own.
     code = "import resource as r, sys; from framedex.commands.main import cli;" + (
+        "cli(['explain', sys.argv[2]], standalone_mode=False);"
         "size = int(open('/proc/self/statm').read().split()[0]) * r.getpagesize();"
-        "r.setrlimit(r.RLIMIT_AS, (size + (1 << 29),) * 2);"
+        "r.setrlimit(r.RLIMIT_AS, (size + (8 << 20),) * 2);"
         "cli(['explain', sys.argv[1]])"
     )
-    done = subprocess.run([sys.executable, "-c", code, log], capture_output=True, text=True, env=plain_environment())
-    assert (done.returncode, done.stdout) == (1, "")
+    command = [sys.executable, "-c", code, log, short]
+    done = subprocess.run(command, capture_output=True, text=True, env=plain_environment())
+    assert done.returncode == 1
     assert done.stderr == (
+        "This text contains no stack in a supported format.\n"
         "framedex: There is not enough memory.\n"
         "  Free some memory, or raise its limit (`ulimit -v`), then run the command again.\n"
     )

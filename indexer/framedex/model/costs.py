@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from framedex.model.rows import PythonLine, Table
 
 
+LEAST_TEMPORARY_SHARE = 0.1
+"""The part of a device's peak from which on the temporaries of programs are shown line by line."""
+
 SAME_KEYS = "function, arguments and settings as before"
 """What changed, if everything that JAX's tracing cache compares is known and equal."""
 
@@ -256,6 +259,12 @@ class DeviceMemory:
     temporaries: int = 0
     code: int = 0
     program: ProgramPeak | None = None
+
+    @property
+    def large_program(self) -> ProgramPeak | None:
+        """The program if its temporaries are a notable part of the peak, or if memory ran out."""
+        is_large = self.temporaries >= LEAST_TEMPORARY_SHARE * self.peak
+        return self.program if is_large or self.failures else None
 
 
 class WaitReason(enum.Enum):

@@ -36,7 +36,7 @@ class DisplayedLocation:
 
     text: str
     url: str | None
-    how: str  # model.How; empty without a line
+    how: str  # model.LocationEvidence; empty without a line
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,8 +91,8 @@ def memory_lines(devices: Sequence[DeviceMemory], limit: int, *, shows_capture: 
         if device.lines:
             yield from _table_lines(device, device.lines[: limit or None])
         yield from hidden_rows_line(len(device.lines) - limit if limit else 0, "line", indent=_INDENT)
-        if device.program is not None and (device.temporaries >= _LEAST_SHARE * device.peak or device.failures):
-            yield from program_peak_lines(device.program, limit)
+        if device.large_program is not None:
+            yield from program_peak_lines(device.large_program, limit)
         failures = [[*same] for _, same in groupby(device.failures, _without_call)]
         for same in failures[: limit or None]:
             yield from _failure_lines(same)
@@ -194,7 +194,6 @@ def _row_cells(line: LineMemory, peak: int) -> tuple[str, ...]:
     )
 
 
-_LEAST_SHARE = 0.1  # of the peak that temporaries need to be shown
 _PROGRAM_HEADS = ("%", "size", "buffers", "largest")
 _MOST_SHAPE = 40  # characters
 

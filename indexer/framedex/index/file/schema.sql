@@ -50,7 +50,7 @@ CREATE TABLE captures(
     reading TEXT,
     metadata TEXT,  -- JSON: what the recorder wrote of the run
     problems TEXT,  -- JSON: sentences
-    stops TEXT  -- why it ends before its program did, as JSON of `model.Stops`; NULL where it does not
+    stops TEXT  -- why it ends before its program did, as JSON of `model.StopReasons`; NULL where it does not
 );
 CREATE UNIQUE INDEX idx_captures_identity ON captures (identity);
 CREATE INDEX idx_captures_run ON captures (run);
@@ -104,7 +104,7 @@ CREATE TABLE functions(
     first_line INTEGER,  -- of a Python code object; 0 for native functions
     file INTEGER REFERENCES files(id),
     line INTEGER,
-    how TEXT,  -- how file and line are known (model.How): NULL where they are not
+    how TEXT,  -- how file and line are known (model.LocationEvidence): NULL where they are not
     -- the state of the file that an exact line is about; NULL for lines found in indexed sources
     version INTEGER REFERENCES file_versions(id),
     end_line INTEGER,
@@ -432,7 +432,7 @@ CREATE TABLE compilations(
     program INTEGER REFERENCES programs(id),  -- NULL where it is not known
     executable INTEGER REFERENCES object_rows(id),  -- NULL where none was made that runs
     options INTEGER REFERENCES compile_texts(id),  -- by name, what it was compiled with; NULL where that is not known
-    noted INTEGER REFERENCES compile_texts(id),  -- what JAX knew of it, model.Noted; NULL where that is not known
+    noted INTEGER REFERENCES compile_texts(id),  -- what JAX knew of it, model.CompileNote; NULL where that is not known
     problem TEXT,  -- why no program is known; empty where it is
     sizes TEXT,  -- JSON of bytes by name: temporaries, code, arguments, results, aliased, peak; NULL: not reported
     memory INTEGER REFERENCES program_memory(id)  -- NULL if it has no temporaries, or they are unknown
