@@ -380,7 +380,7 @@ def memory_details(rows: Sequence[LineMemoryOnDevice]) -> list[str]:
 _SAVING_CHANGES = {
     "remat": "compute the values of this line again in the backward pass (jax.checkpoint):",
     "donate": "donate `{what}`, if it is not used afterwards (donate_argnums)",
-    "batch": "halve the dimension of {what} that the arguments share, such as a batch",
+    "batch": "halve the leading dimension of {what} of the arguments, such as a batch",
 }
 
 

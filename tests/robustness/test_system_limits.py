@@ -161,7 +161,7 @@ def test_a_lack_of_memory_ends_a_verb_with_one_sentence(tmp_path: Path) -> None:
         "r.setrlimit(r.RLIMIT_AS, (size + (8 << 20),) * 2);"
         "cli(['explain', sys.argv[1]])"
     )
-    command = [sys.executable, "-c", code, log, short]
+    command = [sys.executable, "-c", code, str(log), str(short)]
     done = subprocess.run(command, capture_output=True, text=True, env=plain_environment())
     assert done.returncode == 1
     assert done.stderr == (

@@ -6,7 +6,7 @@ The field numbers come from xla/service/hlo.proto and xla/xla_data.proto. Malfor
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +17,7 @@ MAX_DEPTH = 1_000
 """The maximum number of frames of an op, and of computations that call each other."""
 
 _MAX_DIMENSION = 1 << 48  # a damaged capture may contain anything
+_MAX_LINE = 1 << 31
 _TUPLE = "tuple"
 # The names of xla.PrimitiveType, from 0, and the bytes of an element; sub-byte types count as one byte.
 _ELEMENT_NAMES = [
@@ -93,10 +94,12 @@ class Shape:
             Message(shape.content(5)).integer(8) == 0,
         )
 
-    @property
-    def leaves(self) -> tuple[Shape, ...]:
-        """The arrays of a tuple, or the array itself."""
-        return tuple(leaf for part in self.parts for leaf in part.leaves) if self.element == _TUPLE else (self,)
+    def leaves(self, index: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Shape]]:
+        """Yield the arrays of a tuple, or the array itself, each after its index as XLA writes it."""
+        if self.element != _TUPLE:
+            yield index, self
+        for number, part in enumerate(self.parts):
+            yield from part.leaves((*index, number))
 
     @property
     def size(self) -> int:
@@ -194,7 +197,7 @@ class StackFrames:
         if not 0 < number <= len(self._locations):
             return None
         file, function, line = self._locations[number - 1]
-        if not 0 < file <= len(self._files) or not 0 < function <= len(self._functions):
+        if not 0 < file <= len(self._files) or not 0 < function <= len(self._functions) or line > _MAX_LINE:
             return None
         return ProgramFrame(self._files[file - 1], line, self._functions[function - 1])
 

@@ -7,11 +7,13 @@ cases a buffer lives from the instruction that defines it to the last one that u
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from framedex.model.programs import ProgramBuffer, ProgramFrame, ProgramMemory
-from framedex.programs.hlo import MAX_DEPTH, Computation, Instruction, Module
+from framedex.programs.hlo import MAX_DEPTH, Computation, Instruction, Module, Shape
 from framedex.protobuf import Message
 
 MAX_BUFFERS = 500
@@ -20,11 +22,14 @@ MAX_BUFFERS = 500
 MAX_POINTS = 500
 """The maximum number of points over the schedule of one program."""
 
+MAX_BYTES = 1 << 48
+"""The maximum plausible size of a buffer: a damaged capture may contain any number."""
+
 MAX_FUSED_OPS = 12
 """The maximum number of reported ops of one fusion."""
 
 _MODULE, _BUFFER_ASSIGNMENT = 1, 3  # of HloProto
-_MAX_STEPS = 2_000_000
+_MAX_STEPS = 300_000
 _NEAR_STEPS = 50  # instructions searched for a line
 # Instructions whose result is their operand's memory, and those without memory of their own.
 _FORWARDING_OPCODES = frozenset(
@@ -45,7 +50,8 @@ _UNSHARABLE_OPCODES = frozenset(
     }
 )
 
-_Origin = tuple[int, int]  # the id of an instruction, and the position of a leaf in its shape
+_Origin = tuple[int, tuple[int, ...]]  # the id of an instruction, and the index of an array in its shape
+_Leaves = tuple[tuple[tuple[int, ...], Shape], ...]  # the arrays of a shape, each after its index
 _Value = tuple[frozenset[_Origin], ...]  # for each leaf of a shape, the buffers that it may be
 
 
@@ -69,12 +75,22 @@ class _Slot:
     offset: int
     size: int
 
-    def overlaps(self, other: _Slot) -> bool:
-        return (
-            self.allocation == other.allocation
-            and self.offset < other.offset + other.size
-            and other.offset < self.offset + self.size
-        )
+
+class _OccupiedSlots:
+    """The buffers that own memory, by allocation in the order of their offsets. They do not overlap."""
+
+    def __init__(self) -> None:
+        self._by_allocation: dict[int, list[tuple[int, int, _Origin]]] = {}  # offset, end, owner
+
+    def take(self, owner: _Origin, slot: _Slot) -> list[_Origin]:
+        """Give a slot to a new owner, and return the earlier owners of any part of it."""
+        slots = self._by_allocation.setdefault(slot.allocation, [])
+        end = slot.offset + slot.size
+        begin = bisect_left(slots, slot.offset, key=lambda each: each[1] - 1)
+        stop = bisect_left(slots, end, key=lambda each: each[0])
+        taken = [origin for _, _, origin in slots[begin:stop]]
+        slots[begin:stop] = [(slot.offset, end, owner)]
+        return taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +102,7 @@ class _Slots:
 
 
 def _read_slots(assignment: Message) -> _Slots:
-    origins: dict[int, tuple[int, tuple[int, ...]]] = {}
+    origins: dict[int, _Origin] = {}
     for buffer in map(Message, assignment.contents(1)):
         place = Message(buffer.content(3))
         origins[buffer.integer(1)] = place.integer(4), tuple(place.integers(3))
@@ -95,11 +111,10 @@ def _read_slots(assignment: Message) -> _Slots:
         # thread-local memory, parameters, results and constants are not temporaries
         is_temporary = not any(allocation.integer(number) for number in (3, 5, 7, 12))
         for assigned in map(Message, allocation.contents(9)):
-            instruction, index = origins.get(assigned.integer(1), (0, ()))
-            if is_temporary and len(index) <= 1:
-                slot = _Slot(allocation.integer(1), assigned.integer(2), assigned.integer(3))
-                temporaries[instruction, index[0] if index else 0] = slot
-    return _Slots(temporaries, frozenset((number, index[0] if index else 0) for number, index in origins.values()))
+            origin = origins.get(assigned.integer(1))
+            if is_temporary and origin is not None:
+                temporaries[origin] = _Slot(allocation.integer(1), assigned.integer(2), assigned.integer(3))
+    return _Slots(temporaries, frozenset(origins.values()))
 
 
 @dataclass(slots=True)
@@ -119,9 +134,14 @@ class _Analysis:
         self._steps: list[Instruction] = []
         self._values: dict[int, _Value] = {}
         self._lives: dict[_Origin, _Life] = {}
+        self._shapes: dict[_Origin, Shape] = {}
         self._instructions: dict[int, Instruction] = {}
         self._users: dict[int, list[int]] = {}
         self._entered: set[int] = set()
+        self._leaves: dict[int, _Leaves] = {}  # by instruction
+        self._starts: dict[
+            int, list[int]
+        ] = {}  # by instruction, for each part of its shape the number of its first leaf
 
     def measure(self) -> ProgramMemory:
         """Return the peak of the temporaries and the buffers that are alive at it."""
@@ -133,6 +153,8 @@ class _Analysis:
         self._end_overwritten(sized)
         points, peak_step = self._sum_over_steps(sized)
         at_peak = [origin for origin in sized if self._lives[origin].first <= peak_step <= self._lives[origin].last]
+        if not at_peak:
+            raise ValueError("the program has no temporaries")
         at_peak.sort(key=lambda origin: (-sized[origin], self._lives[origin].first))
         return ProgramMemory(
             is_exact=self._slots is not None,
@@ -153,6 +175,7 @@ class _Analysis:
         number = 0
         for instruction in computation.instructions.values():
             self._instructions[instruction.id] = instruction
+            self._leaves[instruction.id] = tuple(instruction.shape.leaves())
             for operand in instruction.operands:
                 self._users.setdefault(operand, []).append(instruction.id)
             if instruction.opcode == "parameter":
@@ -170,7 +193,7 @@ class _Analysis:
         return value
 
     def _unknown(self, instruction: Instruction) -> _Value:
-        return tuple(frozenset[_Origin]() for _ in instruction.shape.leaves)
+        return (frozenset[_Origin](),) * len(self._leaves[instruction.id])
 
     def _follow(self, instruction: Instruction, depth: int) -> _Value:
         """Return the value of an instruction, whose own step comes after those of the computations it calls."""
@@ -187,10 +210,11 @@ class _Analysis:
                 forwarded = operands[0]
         step = len(self._steps)
         value = []
-        for position in range(len(instruction.shape.leaves)):
-            origin = instruction.id, position
+        for position, (index, shape) in enumerate(self._leaves[instruction.id]):
+            origin = instruction.id, index
             if self._defines(instruction, origin):
                 self._lives[origin] = _Life(step, step)
+                self._shapes[origin] = shape
                 value.append(frozenset({origin}))
             elif position < len(forwarded):
                 value.append(forwarded[position])
@@ -208,9 +232,13 @@ class _Analysis:
         if not operands:
             return ()
         producer = self._instructions.get(instruction.operands[0])
-        parts = producer.shape.parts if producer is not None else ()
-        begin = sum(len(part.leaves) for part in parts[: instruction.index])
-        return operands[0][begin : begin + len(instruction.shape.leaves)]
+        if producer is None or instruction.index >= len(producer.shape.parts):
+            return ()
+        if producer.id not in self._starts:
+            counts = (sum(1 for _ in part.leaves()) for part in producer.shape.parts)
+            self._starts[producer.id] = [0, *accumulate(counts)]
+        begin, end = self._starts[producer.id][instruction.index : instruction.index + 2]
+        return operands[0][begin:end]
 
     def _call(self, instruction: Instruction, operands: Sequence[_Value], depth: int) -> _Value:
         called = [c for number in instruction.called if (c := self._module.computations.get(number)) is not None]
@@ -241,38 +269,42 @@ class _Analysis:
         """Return the bytes of a temporary; 0 for other buffers."""
         if self._slots is not None:
             slot = self._slots.temporaries.get(origin)
-            return 0 if slot is None else slot.size
-        if origin in results:
-            return 0
-        leaf = self._instructions[origin[0]].shape.leaves[origin[1]]
-        return leaf.size if leaf.is_in_hbm else 0
+            size = 0 if slot is None else slot.size
+        else:
+            leaf = self._shapes[origin]
+            size = 0 if origin in results or not leaf.is_in_hbm else leaf.size
+        if size > MAX_BYTES:
+            raise ValueError("the program has an impossible size")
+        return size
 
     def _end_overwritten(self, sized: dict[_Origin, int]) -> None:
         """End the lives of buffers whose memory a later buffer takes: the compiler knows the last use better."""
-        alive: list[_Origin] = []
+        occupied = _OccupiedSlots()
         for origin in sorted(sized, key=lambda each: self._lives[each].first):
-            life = self._lives[origin]
-            kept = []
-            for other in alive:
-                if self._lives[other].last < life.first:
-                    continue
-                if self._takes_memory(origin, other, sized):
-                    self._lives[other].last = max(life.first - 1, self._lives[other].first)
-                else:
-                    kept.append(other)
-            alive = [*kept, origin]
+            first = self._lives[origin].first
+            if self._slots is None:
+                taken = self._find_reused_operands(origin, sized)
+            else:
+                taken = occupied.take(origin, self._slots.temporaries[origin])
+            for other in taken:
+                life = self._lives[other]
+                life.last = min(life.last, max(first - 1, life.first))
 
-    def _takes_memory(self, origin: _Origin, other: _Origin, sized: dict[_Origin, int]) -> bool:
-        """Return whether a buffer takes the memory of one that is alive when it is defined."""
-        if self._slots is not None:
-            return self._slots.temporaries[origin].overlaps(self._slots.temporaries[other])
-        instruction = self._instructions[origin[0]]
+    def _find_reused_operands(self, origin: _Origin, sized: dict[_Origin, int]) -> list[_Origin]:
+        """Return the operands whose memory the result of an instruction probably takes."""
+        instruction, first = self._instructions[origin[0]], self._lives[origin].first
+        found = [
+            other
+            for other in self._operand_origins(instruction)
+            if sized.get(other) == sized[origin] and self._lives[other].first < first <= self._lives[other].last
+        ]
+        if not found:
+            return []
         opcodes = {inner.opcode for inner in self._fused_instructions(instruction)} or {instruction.opcode}
-        if sized[origin] != sized[other] or other not in self._operand_origins(instruction):
-            return False
-        is_last_use = self._lives[other].last == self._lives[origin].first
-        # loops update what they carry in place
-        return "dynamic-update-slice" in opcodes or (is_last_use and not opcodes & _UNSHARABLE_OPCODES)
+        if "dynamic-update-slice" in opcodes:  # loops update what they carry in place
+            return found
+        last_used = [other for other in found if self._lives[other].last == first]
+        return [] if opcodes & _UNSHARABLE_OPCODES else last_used[:1]
 
     def _operand_origins(self, instruction: Instruction) -> set[_Origin]:
         values = (self._values.get(operand, ()) for operand in instruction.operands)
@@ -296,12 +328,11 @@ class _Analysis:
 
     def _describe(self, origin: _Origin, size: int) -> ProgramBuffer:
         instruction, life = self._instructions[origin[0]], self._lives[origin]
-        leaves = instruction.shape.leaves
         buffer = ProgramBuffer(
             instruction=instruction.name,
             opcode=instruction.opcode,
             op=instruction.op,
-            shape=str(leaves[origin[1]] if origin[1] < len(leaves) else instruction.shape),
+            shape=str(self._shapes[origin]),
             size=size,
             first=life.first,
             last=life.last,

@@ -59,6 +59,15 @@ def loop(x):
     return lax.while_loop(lambda c: c[0] < 10, lambda c: (c[0] + 1, jnp.sin(c[1]) @ c[1]), (0, x))
 
 
+def carried(x, y):
+    """The first of what the loop carries is the largest."""
+    sorted_rows = jnp.sort(x @ x.T)  # carried
+    large, _, small = lax.while_loop(
+        lambda c: c[1] < 3, lambda c: (c[0] + 1, c[1] + 1, jnp.sort(c[2] @ c[2])), (sorted_rows, 0, y)
+    )
+    return large.sum() + small.sum()
+
+
 def branches(is_short, x):
     return lax.cond(is_short, lambda x: jnp.sin(x) @ x, lambda x: (x @ x) @ (x.T @ x), x).sum()
 
@@ -76,6 +85,7 @@ programs = {
     "convolution": (jax.grad(convolution), (jnp.ones((3, 3, 4, 8)), jnp.ones((2, 16, 16, 4)))),
     "sort": (sort, (jnp.ones(256),)),
     "loop": (loop, (square,)),
+    "carried": (carried, (jnp.ones((128, 16)), jnp.ones((32, 32)))),
     "branches": (branches, (True, square)),
     "top_k": (lambda x: lax.top_k(x @ x.T, 8), (jnp.ones((128, 16)),)),
     "fft": (lambda x: jnp.abs(jnp.fft.fft2(x)).sum(), (square,)),

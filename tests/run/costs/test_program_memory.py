@@ -27,7 +27,7 @@ class Recorded:
     """The index of the program, and for each name its device, its temporaries and the device's peak in bytes."""
 
     def __init__(self, folder: Path) -> None:
-        ran = run("costs/program_memory.py", folder=folder, FRAMEDEX_DEVICES="18")
+        ran = run("costs/program_memory.py", folder=folder, FRAMEDEX_DEVICES="20")
         self.said: dict[str, tuple[int, int, int]] = {name: tuple(sizes) for name, sizes in ran.result.items()}
         self.capture = Path(str(ran.capture))
         self.index = folder / "index.db"
@@ -79,6 +79,14 @@ def test_buffers_lead_to_the_line_that_computes_them(recorded: Recorded) -> None
         assert lines
 
 
+def test_a_large_value_that_a_loop_carries_first_is_alive_in_the_loop(recorded: Recorded) -> None:
+    program = recorded.devices()["carried"].program
+    assert program is not None
+    largest = program.buffers[0]
+    assert largest.size == 128 * 128 * 4
+    assert "tuple" not in {buffer.opcode for buffer in program.buffers}
+
+
 def test_recomputed_values_lower_the_peak(recorded: Recorded) -> None:
     devices = recorded.devices()
     tower, remat = devices["tower"].program, devices["remat_tower"].program
@@ -87,6 +95,11 @@ def test_recomputed_values_lower_the_peak(recorded: Recorded) -> None:
     saved = sum(saving.size for saving in tower.savings if saving.change == "remat")
     assert saved > 0
     assert tower.peak - remat.peak >= saved / 2
+    assert not any(saving.change == "remat" for saving in remat.savings)
+    for name in ("attention", "sort", "attention_gradient"):  # no backward pass; nothing that another layer repeats
+        program = devices[name].program
+        assert program is not None
+        assert not any(saving.change == "remat" for saving in program.savings), name
 
 
 def test_the_command_shows_the_lines_inside_a_program(recorded: Recorded) -> None:
@@ -123,3 +136,17 @@ def test_a_damaged_program_has_no_memory(recorded: Recorded) -> None:
         read_program_memory(data[:end] + b"\xff" + data[end + 1 :])
     assert read_program_memory(b"") is None
     assert read_program_memory(b"\xff" * 100) is None
+
+
+def test_absurd_sizes_make_a_program_unreadable() -> None:
+    shape = protobuf.integer_field(2, 11) + protobuf.packed_field(3, [1 << 40] * 3)
+
+    def instruction(number: int, opcode: bytes, operands: list[int]) -> bytes:
+        fields = protobuf.message_field(1, b"x") + protobuf.message_field(2, opcode) + protobuf.message_field(3, shape)
+        return fields + protobuf.integer_field(35, number) + protobuf.packed_field(36, operands)
+
+    instructions = [instruction(1, b"parameter", []), instruction(2, b"sine", [1]), instruction(3, b"cosine", [2])]
+    computation = b"".join(protobuf.message_field(2, each) for each in instructions)
+    computation += protobuf.integer_field(5, 1) + protobuf.integer_field(6, 3)
+    module = protobuf.message_field(3, computation) + protobuf.integer_field(6, 1)
+    assert read_program_memory(protobuf.message_field(1, module)) is None

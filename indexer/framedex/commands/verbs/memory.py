@@ -203,7 +203,8 @@ def program_peak_lines(program: ProgramPeak, limit: int) -> Iterator[Line]:
     name = printable(program.function) or "the program"
     yield ()
     if not program.steps:
-        yield text_line(f"  in {name}: {words.size(program.temporaries)} of temporaries, in an unreadable schedule")
+        size = words.size(program.temporaries)
+        yield text_line(f"  in {name}: {size} of temporaries; the capture has no readable schedule of the program")
         return
     how = temporaries_source(program)
     yield (

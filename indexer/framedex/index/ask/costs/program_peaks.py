@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,21 +16,21 @@ MAX_SAVINGS = 3
 """The maximum number of reported changes."""
 
 _LEAST_SHARE = 0.02  # of the peak: smaller savings are not reported
-_LONG_LIFE = 0.2  # the share of the schedule from which on a value counts as kept for later
+_RECOMPUTED = re.compile(r"\b(?:checkpoint|remat)")  # in the names of ops that are computed again already
 _DIMENSIONS = re.compile(r"\[(\d+(?:,\d+)*)\]")
 
 
 def read_program_peak(reader: Reader, compile_call: int) -> ProgramPeak | None:
     """Return the temporaries of the program of a compilation; None if its sizes are unknown."""
     row = reader.row(
-        "SELECT x.sizes, x.memory, coalesce(p.function, json_extract(n.text, '$.function'), ''), p.signature"
+        "SELECT x.program, x.sizes, x.memory, coalesce(p.function, json_extract(n.text, '$.function'), ''), p.signature"
         " FROM compilations x LEFT JOIN programs p ON p.id = x.program LEFT JOIN compile_texts n ON n.id = x.noted"
         " WHERE x.call = ? AND x.sizes IS NOT NULL",
         compile_call,
     )
     if row is None:
         return None
-    sizes, memory, function, signature = row
+    program, sizes, memory, function, signature = row
     known = (function, compile_call, tuple(json.loads(sizes).items()))
     inside = reader.row("SELECT is_exact, peak, peak_step, steps, over_time FROM program_memory WHERE id = ?", memory)
     if inside is None:
@@ -39,7 +38,9 @@ def read_program_peak(reader: Reader, compile_call: int) -> ProgramPeak | None:
     is_exact, peak, peak_step, steps, over_time = inside
     buffers = tuple(_read_buffers(reader, memory))
     points = tuple((step, alive) for step, alive in json.loads(over_time))
-    savings = _find_savings(buffers, peak, peak_step, steps, json.loads(signature or "null"))
+    savings = _find_savings(
+        buffers, peak, peak_step, json.loads(signature or "null"), has_backward_pass=_has_backward_pass(reader, program)
+    )
     top = sorted(savings, key=lambda saving: -saving.size)[:MAX_SAVINGS]
     return ProgramPeak(*known, bool(is_exact), peak, peak_step, steps, points, buffers, tuple(top))
 
@@ -76,40 +77,74 @@ def _read_buffers(reader: Reader, memory: int) -> Iterator[TemporaryBuffer]:
 # Changes that lower the peak
 
 
+def _has_backward_pass(reader: Reader, program: int | None) -> bool:
+    """Return whether a program has ops of a transposed function, as `jax.grad` makes them."""
+    query = (
+        "SELECT 1 FROM program_lines l JOIN program_ops o ON o.id = l.op"
+        " WHERE l.program = ? AND instr(o.name, 'transpose(') LIMIT 1"
+    )
+    return reader.row(query, program) is not None
+
+
 def _find_savings(
-    buffers: Sequence[TemporaryBuffer], peak: int, peak_step: int, steps: int, signature: Mapping[str, Any] | None
+    buffers: Sequence[TemporaryBuffer],
+    peak: int,
+    peak_step: int,
+    signature: Mapping[str, Any] | None,
+    *,
+    has_backward_pass: bool,
 ) -> Iterator[MemorySaving]:
     """Yield the changes that save a noticeable part of the peak."""
-    found = [*_recompute(buffers, peak_step, steps)]
+    found = [*_recompute(buffers, peak_step)] if has_backward_pass else []
     if signature is not None:
         found += (MemorySaving("donate", name, size) for name, size in find_reusable_arguments(signature))
         found += _halve_dimension(buffers, signature)
     yield from (saving for saving in found if saving.size >= max(peak * _LEAST_SHARE, 1))
 
 
-def _recompute(buffers: Sequence[TemporaryBuffer], peak_step: int, steps: int) -> Iterator[MemorySaving]:
-    """Yield the lines whose values are kept for later: all of a line's but the largest, which is computed again."""
-    kept: dict[PythonLine, list[int]] = {}
+def _recompute(buffers: Sequence[TemporaryBuffer], peak_step: int) -> Iterator[MemorySaving]:
+    """Yield the lines whose values are kept for the backward pass.
+
+    An op that occurs once has to be there for its own backward pass: only values of ops that occur again, as in each
+    layer, are saved, all but one of them. A loop stacks the values of its rounds in one buffer.
+    """
+    kept: dict[PythonLine, dict[tuple[str, str], list[int]]] = {}
     for buffer in buffers:
-        is_kept = buffer.first < peak_step < buffer.last and buffer.last - buffer.first > _LONG_LIFE * steps
+        is_kept = buffer.first < peak_step < buffer.last and _RECOMPUTED.search(buffer.op) is None
         if is_kept and buffer.line is not None and not buffer.is_near:
-            kept.setdefault(buffer.line, []).append(buffer.size)
-    for line, sizes in kept.items():
-        yield MemorySaving("remat", "", sum(sizes) - max(sizes) * (len(sizes) > 1), line)
+            kept.setdefault(buffer.line, {}).setdefault((buffer.op, buffer.shape), []).append(buffer.size)
+    for line, ops in kept.items():
+        saved = sum(
+            sum(sizes) if "while/body" in op or op.endswith("/while") else sum(sizes) - max(sizes)
+            for (op, _), sizes in ops.items()
+        )
+        yield MemorySaving("remat", "", saved, line)
 
 
 def _halve_dimension(buffers: Sequence[TemporaryBuffer], signature: Mapping[str, Any]) -> Iterator[MemorySaving]:
-    """Yield the leading dimension of the arguments that are no results, where half of it saves the most."""
+    """Yield the leading dimension of arguments where half of it saves the most.
+
+    It is no other dimension of an argument, and no dimension of a result with the type of an argument: those are
+    weights and states.
+    """
     results = {each["type"] for each in signature["results"]}
-    leading: Counter[int] = Counter()
-    for argument in signature["arguments"]:
-        dimensions = _parse_dimensions(argument["type"])
-        if len(dimensions) > 1 and dimensions[0] > 1 and argument["type"] not in results:
-            leading[dimensions[0]] += 1
+    dimensions = {each["type"]: _parse_dimensions(each["type"]) for each in signature["arguments"]}
+    inner = {length for lengths in dimensions.values() for length in lengths[1:]}
+    inner |= {length for kind, lengths in dimensions.items() if kind in results for length in lengths}
+    leading = {
+        lengths[0]
+        for kind, lengths in dimensions.items()
+        if len(lengths) > 1 and lengths[0] > 1 and kind not in results
+    }
     savings = []
-    for dimension in leading:
-        scaled = sum(b.size for b in buffers if any(d % dimension == 0 for d in _parse_dimensions(b.shape)[:2]))
-        savings.append(MemorySaving("batch", str(dimension), scaled // 2))
+    for dimension in leading - inner:
+        sizes = (
+            buffer.size
+            for buffer in buffers
+            if (first := next(iter(_parse_dimensions(buffer.shape)), 0)) == dimension
+            or (first and first % dimension == 0 and first not in inner and first not in leading)
+        )
+        savings.append(MemorySaving("batch", str(dimension), sum(sizes) // 2))
     yield from sorted(savings, key=lambda saving: -saving.size)[:1]
 
 
