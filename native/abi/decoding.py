@@ -133,9 +133,9 @@ def _compiled_values(struct: Struct, pointer: str) -> Iterator[Value]:
     for field in struct.fields:
         if field.is_output and field.type in EXECUTABLES:
             guard = f"{pointer}->{field.name} != nullptr"
-            for name, function in (("memory", "memory_sizes"), ("optimized.kept", "optimized_kept")):
-                ask = f"{function}({{writer}}, {{index}}, {pointer}->{field.name}, plugin_{API_STRUCT});"
-                yield Value(name, ask, guard, True)
+            ask = f"compiled_memory({{writer}}, {{index}}, {pointer}->{field.name}, plugin_{API_STRUCT});"
+            yield Value("memory", ask, guard, True)
+            yield Value("optimized.kept", "", guard, True)  # written with the one before it
 
 
 def _is_followed(abi: Abi, target: str) -> bool:

@@ -95,7 +95,7 @@ def _decoder(name: str, function: Function, recorded: list[Value], *, is_output:
     yield f"[[maybe_unused]] void {name}([[maybe_unused]] const {function.arguments}* args,"
     yield "    [[maybe_unused]] framedex::recorder::ArgumentWriter& writer) {"
     for index, value in enumerate(recorded):
-        if value.is_output == is_output:
+        if value.is_output == is_output and value.statement:
             statement = value.statement.format(writer="writer", index=index)
             yield f"  if ({value.guard}) {statement}"
     yield "}"

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "pjrt/inner_executable.h"
 #include "pjrt/traced_call.h"
 
 namespace framedex::pjrt {
@@ -10,31 +11,14 @@ namespace {
 // Placeholder for the executable's address while a reused entry is filled.
 const char kBeingFilled = 0;
 
-void destroy(PJRT_Executable* executable, const PJRT_Api* plugin) {
-  PJRT_Executable_Destroy_Args arguments{};
-  arguments.struct_size = PJRT_Executable_Destroy_Args_STRUCT_SIZE;
-  arguments.executable = executable;
-  discard(plugin->PJRT_Executable_Destroy(&arguments), plugin);
-}
-
-// Calls the plug-in's own table, so that framedex's own calls are not recorded.
-bool can_say(const PJRT_Api* plugin) {
-  return has(plugin, &PJRT_Api::PJRT_LoadedExecutable_GetExecutable) &&
-         has(plugin, &PJRT_Api::PJRT_Executable_NumOutputs) && plugin->PJRT_LoadedExecutable_GetExecutable != nullptr &&
-         plugin->PJRT_Executable_NumOutputs != nullptr && plugin->PJRT_Executable_Destroy != nullptr;
-}
-
 bool ask(PJRT_LoadedExecutable* loaded, const PJRT_Api* plugin, size_t* count) {
-  if (!can_say(plugin)) return false;
-  PJRT_LoadedExecutable_GetExecutable_Args inner{};
-  inner.struct_size = PJRT_LoadedExecutable_GetExecutable_Args_STRUCT_SIZE;
-  inner.loaded_executable = loaded;
-  if (discard(plugin->PJRT_LoadedExecutable_GetExecutable(&inner), plugin)) return false;
+  if (!offers(plugin, &PJRT_Api::PJRT_Executable_NumOutputs)) return false;
+  InnerExecutable executable(loaded, plugin);
+  if (executable.get() == nullptr) return false;
   PJRT_Executable_NumOutputs_Args outputs{};
   outputs.struct_size = PJRT_Executable_NumOutputs_Args_STRUCT_SIZE;
-  outputs.executable = inner.executable;
+  outputs.executable = executable.get();
   bool is_known = !discard(plugin->PJRT_Executable_NumOutputs(&outputs), plugin);
-  destroy(inner.executable, plugin);
   *count = outputs.num_outputs;
   return is_known;
 }

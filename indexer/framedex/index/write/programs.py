@@ -33,7 +33,7 @@ MAX_ROWS = 20_000
 
 _EXECUTABLE = "loaded_executable"
 _NOT_KEPT_PREFIX = "not kept: "
-_EXECUTABLE_ADDRESS = re.compile(r'"executable": "(0x[0-9a-f]+)"')
+EXECUTABLE_ADDRESS = re.compile(r'"executable": "(0x[0-9a-f]+)"')
 _LOADED_PROBLEM = "it was loaded as an executable, from a compilation cache or a file, without its program"
 _OLD_RECORDING_PROBLEM = "the recording kept no programs"
 _MISSING_FILE_PROBLEM = "its file in the capture is missing or was changed"
@@ -201,7 +201,7 @@ class ProgramWriter:
         if len(batch.arguments) and runs.any():
             new = np.unique(batch.argument[runs[batch.kind]]) - self._argument_count
             for number in new[new >= 0].tolist():
-                if (found := _EXECUTABLE_ADDRESS.search(batch.arguments[number])) is not None:
+                if (found := EXECUTABLE_ADDRESS.search(batch.arguments[number])) is not None:
                     self._executable_addresses[self._argument_count + number] = parse_address(found[1])
         self._argument_count += len(batch.arguments)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from framedex.index.ask.call.python_lines import lines_of_nodes, outward_lines, outward_lines_of_nodes, python_lines
@@ -16,6 +17,7 @@ from framedex.model import (
     Loop,
     LoopStep,
     OutOfMemory,
+    ProgramPeak,
     PythonLine,
     Table,
     TransferDirection,
@@ -32,6 +34,8 @@ _ENDED_BY = "json_extract(metadata, '$.ended_by')"
 
 _IS_ENDED_BY_SIGNAL = "json_type(metadata, '$.ended_by') = 'text'"  # a shared capture may have any JSON here
 
+_FindProgram = Callable[[int], ProgramPeak | None]
+
 _WaitKey = tuple[PythonLine | None, tuple[PythonLine, ...], WaitReason, str]
 
 _WaitNumbers = tuple[int, int, int, int, int, int, int, int]
@@ -47,17 +51,19 @@ def memory(reader: Reader, *, all_lines: bool) -> Table[DeviceMemory]:
         " FROM memory_devices"
         f" WHERE {_IN_SCOPE} ORDER BY peak DESC, capture, length(device), device"
     )
-    return Table(tuple(_read_device(reader, row, all_lines=all_lines) for row in devices))
+    # devices of a job run the same programs
+    find_program = cache(lambda call: read_program_peak(reader, call) if call else None)
+    return Table(tuple(_read_device(reader, row, find_program, all_lines=all_lines) for row in devices))
 
 
-def _read_device(reader: Reader, row: tuple[Any, ...], *, all_lines: bool) -> DeviceMemory:
+def _read_device(reader: Reader, row: tuple[Any, ...], find_program: _FindProgram, *, all_lines: bool) -> DeviceMemory:
     capture, device = row[:2]
     points = "SELECT time, bytes FROM memory_points WHERE capture = ? AND device = ? ORDER BY point"
     over_time = tuple(reader.rows(points, capture, device))
     lines = _read_memory_lines(reader, capture, device, all_lines=all_lines)
     *figures, temporaries, code, program = row
-    peak = read_program_peak(reader, program) if program else None
-    parts: tuple[Any, ...] = (over_time, lines, _read_failures(reader, capture, device), temporaries, code, peak)
+    failures = _read_failures(reader, capture, device, find_program)
+    parts: tuple[Any, ...] = (over_time, lines, failures, temporaries, code, find_program(program))
     return DeviceMemory(*figures, *parts)
 
 
@@ -80,7 +86,7 @@ def _read_memory_lines(reader: Reader, capture: int, device: str, *, all_lines: 
     return tuple(LineMemory(lines.get(node), outward.get(node, ()), *values) for node, *values in rows)
 
 
-def _read_failures(reader: Reader, capture: int, device: str) -> tuple[OutOfMemory, ...]:
+def _read_failures(reader: Reader, capture: int, device: str, find_program: _FindProgram) -> tuple[OutOfMemory, ...]:
     rows = reader.rows(
         "SELECT call, time, node, wanted, alive, program FROM memory_failures WHERE capture = ? AND device = ?"
         " ORDER BY call",
@@ -90,7 +96,7 @@ def _read_failures(reader: Reader, capture: int, device: str) -> tuple[OutOfMemo
     return tuple(
         OutOfMemory(
             *(call, time, lines.get(node), wanted, alive, _read_held_memory(reader, call)),
-            read_program_peak(reader, program) if program else None,
+            find_program(program),
         )
         for call, time, node, wanted, alive, program in rows
     )

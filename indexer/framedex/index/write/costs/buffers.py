@@ -28,7 +28,7 @@ from framedex.index.write.costs.pieces import (
     read_arguments,
     read_columns,
 )
-from framedex.index.write.programs import EXECUTE_FUNCTION
+from framedex.index.write.programs import EXECUTABLE_ADDRESS, EXECUTE_FUNCTION
 from framedex.index.write.tree import Integers
 from framedex.objects.table import parse_address
 from framedex.programs.sizes import size_on_device
@@ -212,6 +212,11 @@ class Executables:
     def find(self, address: object, time: int) -> int:
         """Return the executable at a recorded address at a time; 0 if unknown."""
         return _find_at(self._by_address, address, time)
+
+    def find_run(self, arguments: str, time: int) -> int:
+        """Return the executable of a run at a time from its arguments, as JSON text; 0 if unknown."""
+        match = EXECUTABLE_ADDRESS.search(arguments)
+        return 0 if match is None else self.find(match[1], time)
 
 
 class _RunReader:

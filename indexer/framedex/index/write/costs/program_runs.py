@@ -59,10 +59,9 @@ def add_program_pieces(connection: sqlite3.Connection, capture: int, pieces: Mem
     sizes = _read_sizes(connection, capture)
     if not sizes:
         return pieces
-    rows = [*_iterate_runs(connection, capture, pieces, sizes), *_iterate_code(connection, capture, pieces, sizes)]
-    if not rows:
-        return pieces
-    device, size, born, died, call, kind, program = read_columns(rows, 7)
+    code = read_columns(_iterate_code(connection, capture, pieces, sizes), _COLUMNS)
+    runs = _find_temporaries(_read_runs(connection, capture, sizes), pieces)
+    device, size, born, died, call, kind, program = (np.concatenate(pair) for pair in zip(code, runs, strict=True))
     return replace(
         pieces,
         device=np.concatenate([pieces.device, device]),
@@ -77,33 +76,60 @@ def add_program_pieces(connection: sqlite3.Connection, capture: int, pieces: Mem
     )
 
 
+_COLUMNS = 7
 _Row = tuple[int, int, int, int, int, int, int]
+"""A piece: device, bytes, times of allocation and release, call, its kind, and the compile call of its program."""
 
 
-def _iterate_runs(
-    connection: sqlite3.Connection, capture: int, pieces: MemoryPieces, sizes: dict[int, _ProgramSizes]
-) -> list[_Row]:
-    kinds = find_kinds_by_function(connection, capture, (EXECUTE_FUNCTION,))
-    query = (
-        "SELECT c.id, c.kind, c.start, c.duration, a.json FROM call_spans s"
-        " CROSS JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = s.kind"
-        f" CROSS JOIN arguments a ON a.id = c.arguments WHERE s.kind {IN_JSON} ORDER BY c.id"
-    )
+def _read_runs(
+    connection: sqlite3.Connection, capture: int, sizes: dict[int, _ProgramSizes]
+) -> list[tuple[int, int, int, int, int, int]]:
+    """Return the runs of programs with temporaries: call, kind, start, duration, temporaries and compile call.
+
+    A kind of calls usually runs one executable. Only otherwise the arguments of each call are read.
+    """
+    successful = find_kinds_by_function(connection, capture, (EXECUTE_FUNCTION,))
+    executables_of_kind: dict[int, set[int]] = {}
+    query = "SELECT kind, executable FROM executions WHERE capture = ? AND calls > 0"
+    for kind, executable in connection.execute(query, (capture,)):
+        executables_of_kind.setdefault(kind, set()).add(executable)
     executables = Executables(connection, capture)
+    runs = []
+    for kind in successful.keys() & executables_of_kind.keys():
+        of_kind = executables_of_kind[kind]
+        known = [sizes[executable] for executable in of_kind if executable in sizes and sizes[executable].temporaries]
+        if not known:
+            continue
+        arguments = "" if len(of_kind) == 1 else "JOIN arguments a ON a.id = c.arguments"
+        query = (
+            f"SELECT c.id, c.start, c.duration, {'a.json' if arguments else 'NULL'} FROM call_spans s"
+            f" CROSS JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = s.kind {arguments}"
+            " WHERE s.kind = ?"
+        )
+        for call, start, duration, text in connection.execute(query, (kind,)):
+            program = known[0] if text is None else sizes.get(executables.find_run(text, start))
+            if program is not None and program.temporaries:
+                runs.append((call, kind, start, max(duration, 0), program.temporaries, program.compile_call))
+    return runs
+
+
+def _find_temporaries(runs: list[tuple[int, int, int, int, int, int]], pieces: MemoryPieces) -> list[Integers]:
+    """Return the temporaries of runs in columns, as in `_Row`."""
+    call, kind, start, duration, size, program = read_columns(runs, 6)
     order = np.argsort(pieces.allocated_by, kind="stable")
-    made = pieces.allocated_by[order]
-    rows: list[_Row] = []
-    for call, kind, start, duration, text in connection.execute(query, (json_list(kinds),)):
-        known = sizes.get(executables.find(json.loads(text).get("executable"), start))
-        if known is None or not known.temporaries:
-            continue
-        results = order[np.searchsorted(made, call) : np.searchsorted(made, call, side="right")]
-        devices = np.unique(pieces.device[results]) if len(results) else np.arange(len(pieces.devices))
-        if not len(results) and len(devices) > 1:
-            continue
-        end = max(start + max(duration, 0), int(np.max(pieces.allocated_at[results], initial=0))) + 1
-        rows += [(device, known.temporaries, start, end, call, kind, known.compile_call) for device in devices.tolist()]
-    return rows
+    allocated_by = pieces.allocated_by[order]
+    begin, end = (np.searchsorted(allocated_by, call, side=side) for side in ("left", "right"))
+    counts = end - begin
+    # the results of all runs, one after another, each with the number of its run
+    run = np.repeat(np.arange(len(call)), counts)
+    result = order[np.arange(len(run)) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(begin, counts)]
+    last = start + duration
+    np.maximum.at(last, run, pieces.allocated_at[result])
+    places = run * len(pieces.devices) + pieces.device[result]
+    if len(pieces.devices) == 1:  # also of the runs without a result
+        places = np.arange(len(call))
+    run, device = np.divmod(np.unique(places), len(pieces.devices))
+    return [device, size[run], start[run], last[run] + 1, call[run], kind[run], program[run]]
 
 
 def _iterate_code(
@@ -128,10 +154,7 @@ def _iterate_code(
 
 def find_programs_of_runs(connection: sqlite3.Connection, capture: int, calls: Integers) -> dict[int, int]:
     """Return for each of these calls that runs an executable the call that compiled it, if known."""
-    query = (
-        "SELECT c.id, c.start, a.json FROM call_rows c JOIN arguments a ON a.id = c.arguments"
-        f" WHERE c.id {IN_JSON} AND json_extract(a.json, '$.executable') IS NOT NULL"
-    )
+    query = f"SELECT c.id, c.start, a.json FROM call_rows c JOIN arguments a ON a.id = c.arguments WHERE c.id {IN_JSON}"
     executables = Executables(connection, capture)
     compiled_by = dict(
         connection.execute(
@@ -140,7 +163,7 @@ def find_programs_of_runs(connection: sqlite3.Connection, capture: int, calls: I
     )
     found = {}
     for call, start, text in connection.execute(query, (json_list(calls.tolist()),)):
-        program = compiled_by.get(executables.find(json.loads(text)["executable"], start))
+        program = compiled_by.get(executables.find_run(text, start))
         if program is not None:
             found[call] = program
     return found
